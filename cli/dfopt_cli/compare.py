@@ -26,7 +26,7 @@ from dfopt_cli.options import (
     with_option_groups,
 )
 from dfopt_cli.output_files import check_output, output_folder
-from dfopt_cli.printing import print_json, print_rich, say
+from dfopt_cli.printing import print_json, print_rich, print_tables, say
 from dfopt_cli.trace_options import AttainableOptions, LabelOptions, WindowOptions
 
 if TYPE_CHECKING:
@@ -240,7 +240,6 @@ def compare_schedules(
     """Compare the schedules of results with the optimum of their instance."""
     from dfopt.compare.compare_schedules import compare_schedules
     from dfopt_cli.progress import live_line, search_status
-    from dfopt_cli.schedules_view import schedules_tables
 
     conditions = parsed_conditions(fail_if)
     instance_file, *result_files = files
@@ -268,7 +267,7 @@ def compare_schedules(
     if as_json:
         print_json(document)
     else:
-        print_rich(*schedules_tables(compared))
+        print_tables(compared.tables())
     if tell_failures(conditions, document):
         raise typer.Exit(CONDITION_MET)
     if not compared.is_proven:

@@ -8,18 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dfopt.files.streams import shown_name
-from dfopt.render import printable
+from dfopt.table import Table, Value, columns
 from dfopt_cli import completion
 from dfopt_cli.failures import naming
 from dfopt_cli.output_files import check_output
-from dfopt_cli.printing import print_rich, say
-from dfopt_cli.tables import duration, plain_table
+from dfopt_cli.printing import print_tables, say
 from dfopt_cli.trace_files import labelled_trace
 from dfopt_cli.trace_options import LabelOptions
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from dfopt_models.measure import JobRun
 
 
@@ -122,7 +119,7 @@ def from_trace(
         write_model(model, output)
     if len(runs) == 1:
         say(f"dfopt: all traces are of the policy {last}; POLICY=TRACE names another")
-    print_rich(runs_table(runs))
+    print_tables([runs_table(runs)])
 
 
 def named_policy(given: str) -> tuple[str | None, str]:
@@ -137,32 +134,20 @@ def named_policy(given: str) -> tuple[str | None, str]:
 
 def runs_table(runs: Mapping[str, Sequence[JobRun]]) -> Table:
     """Return what was measured, a row for each job under each policy: the mean of its runs."""
-    table = plain_table()
-    for name in ("job", "policy"):
-        table.add_column(f"\n{name}", overflow="fold")
-    for name in (
-        "\nruns",
-        "response\ntime",
-        "proces-\nsors",
-        "reallo-\ncations",
-        "with\naffinity",
-        "\ninterval",
-    ):
-        table.add_column(name, justify="right")
+    rows: list[tuple[Value, ...]] = []
     for job in dict.fromkeys(run.job for found in runs.values() for run in found):
         for policy, found in runs.items():
             own = [run for run in found if run.job == job]
             time = sum(run.processor_time for run in own)
             moves = sum(run.reallocations for run in own)
             length = sum(run.response_time for run in own)
-            table.add_row(
-                printable(job),
-                printable(policy),
-                f"{len(own):,}",
-                duration(length / len(own), "s"),
-                f"{time / length:.3f}",
-                f"{moves / len(own):,.6g}",
-                f"{sum(run.returning for run in own) / moves:.0%}" if moves else "–",
-                duration(time / moves, "s") if moves else "–",
-            )
-    return table
+            returning = sum(run.returning for run in own)
+            rows.append((
+                *(job, policy, len(own), length / len(own), time / length, moves / len(own)),
+                *((returning / moves, time / moves) if moves else (None, None)),
+            ))  # fmt: skip
+    headings = columns(
+        *("job", "policy", "runs", "response time [s] :time", "proces-sors :.3f"),
+        *("reallo-cations :,.6g", "with affinity :.0%", "interval [s] :time"),
+    )
+    return Table("", headings, rows)

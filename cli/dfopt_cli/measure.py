@@ -8,18 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dfopt.files import write_text
+from dfopt.table import Table, columns
 from dfopt_cli.exit_codes import NOT_PROVEN
 from dfopt_cli.failures import usage
 from dfopt_cli.measure_penalties import penalties
 from dfopt_cli.measure_runs import LEAST_RUNS, finished_runs
 from dfopt_cli.options import JsonOption, QuietOption
 from dfopt_cli.output_files import check_output
-from dfopt_cli.printing import print_json, print_rich, say
-from dfopt_cli.tables import plain_table
+from dfopt_cli.printing import print_json, print_tables, say
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from dfopt_models.measure import MachineRun
 
 app = typer.Typer(no_args_is_help=True)
@@ -129,29 +127,23 @@ def machine(
     if as_json:
         print_json(document)
     else:
-        print_rich(machine_table(found))
+        print_tables([machine_table(found)])
     if not are_all:
         raise typer.Exit(NOT_PROVEN)
 
 
 def machine_table(found: Sequence[MachineRun]) -> Table:
     """Return what runs measured, a row for each level and order."""
-    table = plain_table()
-    for name in ("level", "order"):
-        table.add_column(name, overflow="fold")
-    for name in ("ns a line", "quartiles", "runs"):
-        table.add_column(name, justify="right")
+    rows = []
     for estimates in zip(*(run.reads for run in found), strict=True):
-        middle = sorted(one.median for one in estimates)[len(estimates) // 2]
+        medians = [one.median for one in estimates]
         low, high = estimates[0].quartiles
-        table.add_row(
-            estimates[0].level,
-            str(estimates[0].order),
-            f"{middle:.2f}",
-            f"{low:.2f} to {high:.2f}",
-            ", ".join(f"{one.median:.2f}" for one in estimates),
-        )
-    return table
+        shown = ", ".join(f"{median:.2f}" for median in medians)
+        middle = sorted(medians)[len(medians) // 2]
+        place = (estimates[0].level, str(estimates[0].order))
+        rows.append((*place, middle, f"{low:.2f} to {high:.2f}", shown))
+    headings = columns("level", "order", "ns a line :.2f", "quartiles", "runs")
+    return Table("", headings, rows)
 
 
 app.command("penalties")(penalties)

@@ -8,19 +8,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dfopt.files import write_text
-from dfopt.render import printable
+from dfopt.table import Table, columns
 from dfopt_cli.exit_codes import NOT_PROVEN
 from dfopt_cli.failures import usage
 from dfopt_cli.measure_runs import LEAST_RUNS, finished_runs
 from dfopt_cli.options import JsonOption, QuietOption
 from dfopt_cli.output_files import check_output
-from dfopt_cli.printing import print_json, print_rich, say
-from dfopt_cli.tables import duration, plain_table
+from dfopt_cli.printing import print_json, print_tables, say
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from dfopt_models.measure.penalty_runs import PenaltyOfRun
+
+
+MICROSECONDS = 1e6
+"""In a second."""
 
 
 def penalties(
@@ -142,7 +143,7 @@ def penalties(
     if as_json:
         print_json(document)
     else:
-        print_rich(penalties_table(document))
+        print_tables([penalties_table(document)])
     if not are_all:
         raise typer.Exit(NOT_PROVEN)
 
@@ -157,23 +158,15 @@ def named_command(given: str) -> tuple[str, str]:
 
 def penalties_table(document: dict[str, Any]) -> Table:
     """Return what was measured, a row for each job, quantum and thing that happened between."""
-    table = plain_table()
-    for name in ("job", "between"):
-        table.add_column(name, overflow="fold")
-    for name in ("quantum", "penalty", "runs", "rejected"):
-        table.add_column(name, justify="right")
-    for row in document["x-measured"]:
-        table.add_row(
-            printable(row["job"]),
-            printable(row["between"]),
-            duration(row["quantum"], "s"),
-            signed_duration(row["penalty"]),
-            ", ".join(map(signed_duration, row["penalties_of_runs"])),
-            f"{row['rejected'] / (row['rejected'] + row['slices']):.0%}",
+    rows = [
+        (
+            *(row["job"], row["between"], row["quantum"], row["penalty"] * MICROSECONDS),
+            ", ".join(f"{run * MICROSECONDS:.1f}" for run in row["penalties_of_runs"]),
+            row["rejected"] / (row["rejected"] + row["slices"]),
         )
-    return table
-
-
-def signed_duration(seconds: float) -> str:
-    """Return a time in microseconds, which may be below 0."""
-    return f"{seconds * 1e6:.1f} µs"
+        for row in document["x-measured"]
+    ]
+    headings = columns(
+        *("job", "between", "quantum [s] :time", "penalty [µs] :.1f", "runs [µs]", "rejected :.0%")
+    )
+    return Table("", headings, rows)

@@ -13,7 +13,11 @@ from dfopt.problem.instance import Instance
 from dfopt.problem.result import Progress, Result
 from dfopt.problem.stop import TimeLimit
 from dfopt.solvers import solve
+from dfopt.table import Table, TableColumn, columns, facts
 from dfopt.verify import verify
+
+LARGE = 100
+"""Ratios from here on have no decimal places."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +73,28 @@ class SchedulesComparison:
         if self.lower_bound:
             return schedule.objective / self.lower_bound
         return None if schedule.objective else 1.0
+
+    def tables(self) -> list[Table]:
+        """Return what was compared, and each schedule beside the optimum."""
+        instance = self.instance
+        optimum = f"between {self.lower_bound:,} (proven) and {self.best:,} (found)"
+        subject = facts({
+            "instance": instance.name or "without a name",
+            "objective": str(instance.objective),
+            "unit": instance.time_unit,
+            "optimum": f"{self.best:,}, proven" if self.is_proven else optimum,
+            "ratio": "cost / " + ("optimum" if self.is_proven else "lower bound"),
+        })  # fmt: skip
+        ratio = TableColumn("ratio", format=lambda ratio: ".2f" if ratio < LARGE else ",.0f")
+        rows = [
+            (
+                *(each.name, each.objective, self.ratio(each), each.objective - self.lower_bound),
+                *(each.worst, each.total, each.method),
+            )
+            for each in self.schedules
+        ]
+        more = columns("difference", "most expensive CPU", "all CPUs", "method")
+        return [subject, Table("", (*columns("schedule", "cost"), ratio, *more), rows)]
 
     def to_document(self) -> dict[str, Any]:
         """Return the document of the format ``dfopt-comparison/1``."""

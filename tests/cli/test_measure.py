@@ -134,7 +134,7 @@ def test_penalties_of_kernels(run: Run, tmp_path: Path) -> None:
     assert code == 0
     assert err.count("0% of the slices rejected") == 3
     rows = [" ".join(line.split()) for line in out.splitlines()]
-    assert "small moved 1.28 µs 2.6 µs 2.6 µs, 2.6 µs, 2.6 µs 0%" in rows
+    assert "small moved 1.28 µs 2.6 2.6, 2.6, 2.6 0%" in rows
     found = read_penalties(output)
     assert found.reallocation_time == pytest.approx(2.001e-6)
     assert found.of("small")[0].no_affinity == pytest.approx(32 * 80e-9)
