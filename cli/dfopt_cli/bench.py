@@ -14,7 +14,7 @@ from dfopt_cli.exit_codes import NOT_PROVEN
 from dfopt_cli.failures import usage, warnings_of
 from dfopt_cli.options import JsonOption, Method, QuietOption
 from dfopt_cli.output_files import refuse_overwriting
-from dfopt_cli.printing import print_json, print_rich, say
+from dfopt_cli.printing import print_json, print_tables, say
 
 if TYPE_CHECKING:
     from dfopt.bench import PublishedBounds, Report
@@ -115,7 +115,8 @@ def bench(
     from dfopt.bench import Settings, read_published, read_set, run
     from dfopt.bench.rows import check_method
     from dfopt.bench.summary import summary_document
-    from dfopt_cli.bench_view import progress_bar, published_tables, summary_tables
+    from dfopt.bench.tables import published_table, report_tables
+    from dfopt_cli.bench_view import progress_bar
 
     chosen: dict[str, int] = {}
     if workers is not None or scheduler is not None:
@@ -144,9 +145,8 @@ def bench(
     if as_json:
         print_json(summary_document(report, settings, output, bounds))
     else:
-        if bounds is not None:
-            print_rich(*published_tables(report, bounds))
-        print_rich(*summary_tables(report, settings, output))
+        beside = [] if bounds is None else [published_table(report, bounds)]
+        print_tables([*beside, *report_tables(report, settings, output)])
     end(report, output, bounds or {})
 
 
@@ -178,7 +178,7 @@ def check_agreement(report: Report, output: str, bounds: Mapping[str, PublishedB
 
     found = [item for item in judged(report.rows, bounds) if item.verdict is Verdict.CONTRADICTION]
     if found:
-        from dfopt_cli.bench_view import published_interval, row_interval
+        from dfopt.bench.tables import published_interval, row_interval
 
         row = found[0].row
         more = f" (and {len(found) - 1} more contradictions)" if len(found) > 1 else ""
