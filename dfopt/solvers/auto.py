@@ -45,6 +45,9 @@ ALL, MOST, HALF, TENTH = 1.0, 0.8, 0.5, 0.1
 TINY = 9
 """With at most this number of tasks, enumeration is faster than loading a solver."""
 
+TINY_WITH_PRECEDENCE = 6
+"""The same where tasks wait for each other: all orders of 8 tasks on all CPUs take seconds."""
+
 SHORT_WALKS = 0.1
 """The effort of a local search that leaves time for proofs."""
 
@@ -53,9 +56,6 @@ MOST_BRANCHES = 2_000
 
 MOST_TYPES_OF_FLOWS = 1_000
 """Flows between more types take minutes."""
-
-TINY_WITH_WAITS = 8
-"""The same where tasks wait for releases or for each other."""
 
 LARGEST_CIRCUITS = 2_000_000
 """CP-SAT gets at most this number of arcs; a larger model would only fill the memory."""
@@ -121,15 +121,15 @@ def _phases_under_a_matrix(search: Search) -> Iterator[Phase]:
         yield TENTH, choose_supports
     yield TENTH, _walk_shortly
     if flows and not is_tour:
-        yield TENTH, _bound_by_one_flow
-    if not is_tour and not can_list_supports(search):
-        yield HALF, first_schedule.improve
-    if not is_tour:
+        yield TENTH, partial(bound_by_flow, most_branches=1)
+    if is_tour:
+        yield ALL, search_tours
+    else:
+        if not can_list_supports(search):
+            yield HALF, first_schedule.improve
         # Under max-penalty and total-penalty mostly a proof.
         yield HALF if counts_executions(search.instance) else ALL, choose_supports
         yield TENTH, limit_contents
-    if is_tour:
-        yield ALL, search_tours
     if can_be_cut(search.instance):
         yield TENTH, bound_by_pieces
     if counts_executions(search.instance):
@@ -152,10 +152,11 @@ def _phases_with_waits(search: Search) -> Iterator[Phase]:
 
     timed = TimedSearch(search)
     yield ALL, lambda _: timed.dispatch()
-    if can_be_toured(search) and search.instance.task_count > TINY_WITH_WAITS:
-        yield ALL, search_tours
-    if search.instance.task_count <= TINY_WITH_WAITS:
+    tiny = TINY_WITH_PRECEDENCE if search.instance.has_precedence else TINY
+    if search.instance.task_count <= tiny:
         yield ALL, solve_exhaustively
+    elif can_be_toured(search):
+        yield ALL, search_tours
     yield ALL, lambda _: timed.solve()
     yield ALL, _solve_by_circuits
 
@@ -173,10 +174,6 @@ def _search_locally(search: Search) -> None:
 
 def _walk_shortly(search: Search) -> None:
     first_schedule.improve(search, SHORT_WALKS)
-
-
-def _bound_by_one_flow(search: Search) -> None:
-    bound_by_flow(search, most_branches=1)
 
 
 def _bound_under_a_matrix(search: Search) -> None:

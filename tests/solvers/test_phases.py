@@ -16,6 +16,7 @@ from dfopt.problem.result import Progress, Status, StopReason
 from dfopt.problem.stop import FirstOf, GapLimit, TimeLimit, time_limit
 from dfopt.solvers import auto, facade
 from dfopt.solvers import search as search_module
+from dfopt.solvers.exhaustive import solve_exhaustively
 from dfopt.solvers.heuristics.best_insertion import insert_all
 from dfopt.solvers.search import Search
 from dfopt.solvers.timed import solve as layers
@@ -162,11 +163,31 @@ def test_what_proves_gets_all_that_is_left(penalty: str, objective: Objective, n
     assert auto.ALL in [share for share, phase in listed if getattr(phase, "__name__", "") == name]
 
 
+@pytest.mark.parametrize(("tasks", "after", "is_tiny"), [(9, (), True), (8, ("t0",), False)])
+def test_all_orders_of_tasks_that_wait_for_each_other_would_take_long(
+    tasks: int, after: tuple[str, ...], is_tiny: bool
+) -> None:
+    listed = auto.phases(
+        Search(
+            Instance(
+                cpus=3,
+                penalty=PenaltyG(fill=3, write_back=1),
+                objective=Objective.MAKESPAN,
+                tasks=(
+                    *(Task(id=f"t{number}", df="X", exec=1) for number in range(tasks - 1)),
+                    Task(id="last", df="Y", exec=1, release=2, after=after),
+                ),
+            )
+        )
+    )
+    assert (solve_exhaustively in [phase for _, phase in listed]) == is_tiny
+
+
 def test_without_a_limit_no_local_search_goes_on_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where instances are too large for layers and circuits, CP-SAT comes in the end."""
     monkeypatch.setattr(layers, "MOST_TASKS", 5)
     monkeypatch.setattr(layers, "MOVES_PER_TASK", 10)
-    monkeypatch.setattr(auto, "TINY_WITH_WAITS", 0)
+    monkeypatch.setattr(auto, "TINY", 0)
     monkeypatch.setattr(auto, "LARGEST_CIRCUITS", 0)
     tasks = tuple(Task(id=f"t{number}", df=f"D{number % 2}", lines=9, exec=7 - number % 5,
                        release=number) for number in range(7))  # fmt: skip
