@@ -187,7 +187,7 @@ class CutProgram:
                 self._variables[arc].SetBounds(float(least), highest)
         self._changed = dict(ranges)
 
-    def solve(self, ranges: Ranges, cutoff: float, *, rounds: int = 1000) -> TourRelaxation:
+    def solve(self, ranges: Ranges, cutoff: float) -> TourRelaxation:
         """Return a solution for ranges of some arcs.
 
         Parameters
@@ -196,15 +196,13 @@ class CutProgram:
             How often arcs may be used.
         cutoff
             Solutions that cost more than this need no cuts.
-        rounds
-            At most this number of rounds of cuts are added.
         """
         self._limit(ranges)
         slow, before = 0, -np.inf
         while True:
             self._check()
             relaxed = self._optimum()
-            if relaxed.value > cutoff or rounds == 0 or slow >= SLOW_ROUNDS:
+            if relaxed.value > cutoff or slow >= SLOW_ROUNDS:
                 if self._add_arcs(relaxed.prices, ranges):
                     continue
                 return relaxed
@@ -213,7 +211,6 @@ class CutProgram:
             before = relaxed.value
             cuts = self._separator.violated(relaxed.flow)
             new = [cut for cut in cuts if self._add_cut(cut)]
-            rounds -= 1
             if new:
                 continue
             if self._add_arcs(relaxed.prices, ranges):
