@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import pairwise
 
 from dfopt.solvers.matrix.flow import TypeFlow
@@ -28,6 +29,9 @@ def best_trails(
 ) -> list[Trail]:
     """Return the best of three schedules, one trail for each CPU.
 
+    Two keep to the flow where they can: of its circles long ones are dealt out first, or those that
+    few trails can take.
+
     Parameters
     ----------
     problem
@@ -40,8 +44,12 @@ def best_trails(
     bound = problem.bound(flow.cost)
     best: list[Trail] = []
     least: int | None = None
-    for make in (long_circles_first, scarce_circles_first, inserted):
-        trails = make(problem, flow, check)
+    for make in (
+        partial(_from_flow, flow=flow, scarce_first=False),
+        partial(_from_flow, flow=flow, scarce_first=True),
+        _inserted,
+    ):
+        trails = make(problem, check=check)
         value = problem.value([trail.cost for trail in trails])
         if least is None or value < least:
             best, least = trails, value
@@ -50,25 +58,8 @@ def best_trails(
     return best
 
 
-def long_circles_first(
-    problem: MatrixProblem, flow: TypeFlow, check: Callable[[], object] = go_on
-) -> list[Trail]:
-    """Return trails that keep to a flow where they can; long circles are dealt out first."""
-    return _from_flow(problem, flow, check, scarce_first=False)
-
-
-def scarce_circles_first(
-    problem: MatrixProblem, flow: TypeFlow, check: Callable[[], object] = go_on
-) -> list[Trail]:
-    """Return such trails; circles that few trails can take are dealt out first."""
-    return _from_flow(problem, flow, check, scarce_first=True)
-
-
-def inserted(
-    problem: MatrixProblem, flow: TypeFlow | None = None, check: Callable[[], object] = go_on
-) -> list[Trail]:
+def _inserted(problem: MatrixProblem, check: Callable[[], object]) -> list[Trail]:
     """Return trails into which each task was inserted where it cost least at that moment."""
-    del flow
     trails = [Trail(start=start) for start in problem.starts]
     for trail in trails:
         trail.cost = cost_of(problem, trail)
@@ -90,12 +81,12 @@ def complete(
 
 
 def _from_flow(
-    problem: MatrixProblem, flow: TypeFlow, check: Callable[[], object], *, scarce_first: bool
+    problem: MatrixProblem, check: Callable[[], object], *, flow: TypeFlow, scarce_first: bool
 ) -> list[Trail]:
     trails = [Trail(start=start) for start in problem.starts]
     rest = Counter(flow.between)
     if not _begin(problem, trails, flow, rest):
-        return inserted(problem, check=check)
+        return _inserted(problem, check)
     cycles = dict(_cycles(rest))
     loops: dict[Cycle, int] = {cycle: count for cycle, count in cycles.items() if len(cycle) == 1}
     longer: dict[Cycle, int] = {cycle: count for cycle, count in cycles.items() if len(cycle) > 1}
