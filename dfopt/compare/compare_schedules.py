@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from dfopt.compare.comparison import cost_ratio
 from dfopt.compare.document import FORMAT, rounded
 from dfopt.errors import FileError
 from dfopt.files import fingerprint
@@ -70,9 +71,7 @@ class SchedulesComparison:
 
     def ratio(self, schedule: ScheduleResult) -> float | None:
         """Return objective / bound: 1 if both are 0, None if only the bound is 0."""
-        if self.lower_bound:
-            return schedule.objective / self.lower_bound
-        return None if schedule.objective else 1.0
+        return cost_ratio(schedule.objective, self.lower_bound)
 
     def tables(self) -> list[Table]:
         """Return what was compared, and each schedule beside the optimum."""

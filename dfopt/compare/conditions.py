@@ -113,7 +113,7 @@ def failures(condition: Condition, document: Mapping[str, Any]) -> Iterator[str]
             if unit == "%":
                 value *= 100
             elif unit:
-                own = _unit_of(place.rpartition(".")[2], document)
+                own = _unit_of(place, document)
                 if own not in NANOSECONDS:
                     raise DfoptError(
                         f"{described(condition.text)} has the unit {unit}, but {place} "
@@ -126,9 +126,10 @@ def failures(condition: Condition, document: Mapping[str, Any]) -> Iterator[str]
         yield f"{subject}: {place} {said}; limit: {condition.text}"
 
 
-def _unit_of(key: str, document: Mapping[str, Any]) -> str | None:
-    """Return the unit of the figures with a key."""
+def _unit_of(place: str, document: Mapping[str, Any]) -> str | None:
+    """Return the unit of the figure at a place."""
     unit: str | None = document.get("time_unit")
+    key = "" if place.startswith("domains.") else place.rpartition(".")[2]  # pairs are counted
     if key in COST_KEYS:
         unit = document.get("cost_unit", unit)
     return unit if key in COST_KEYS | TIME_KEYS else None

@@ -16,7 +16,7 @@ from dfopt.compare import (
     compare_trace,
     parse_wait,
 )
-from dfopt.compare.attainable import arrivals, frontier_of, frontier_parts, schedule_within
+from dfopt.compare.attainable import arrivals, frontier_of, schedule_within
 from dfopt.compare.attainable.arrivals import arrivals_of
 from dfopt.compare.attainable.bound import lower_bound, stretch_bound
 from dfopt.compare.attainable.frontier import Scheduling
@@ -117,7 +117,6 @@ def test_drawn_traces(trace: Trace, model: CostModel, window: Window, data: st.D
 @pytest.mark.slow
 def test_several_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(frontier_of, "WORTH_PROCESSES", 0)
-    monkeypatch.setattr(frontier_parts, "WORTH_PIECES", 0)
     found = checked(NEVER_WOKEN, CostModel(), waits=[], workers=2)
     assert found.realised.total == NEVER_WOKEN_COST
 

@@ -24,8 +24,8 @@ from dfopt.compare.attainable.frontier_parts import (
     BoundPiece,
     FrontierPart,
     PartKey,
-    Wanted,
-    bound_parts,
+    WantedBound,
+    bound_pieces,
     joined_bounds,
 )
 from dfopt.compare.attainable.loops import compile_beside, missing_loops
@@ -49,7 +49,7 @@ from dfopt.trace.parallel_fragments import parallel_share_of
 from dfopt.trace.service import percentile
 from dfopt.trace.trace import Trace
 
-WANTED_BOUNDS: tuple[Wanted, ...] = ("bound", "bound with lengths")
+WANTED_BOUNDS: tuple[WantedBound, ...] = ("bound", "bound with lengths")
 """Which bounds are wanted for each limit."""
 
 NOT_OF_ONE_CPU = (
@@ -155,7 +155,7 @@ def frontier_of(  # noqa: PLR0913 - options, all by keyword
         ]
         for wanted in WANTED_BOUNDS:
             for limit in bounded:
-                parts += bound_parts(arrivals, wanted, limit)
+                parts += bound_pieces(arrivals, wanted, limit)
         total = len(first) + len(parts)
         perform(parts)
     except KeyboardInterrupt:

@@ -9,7 +9,6 @@ from typing import Literal
 from dfopt.compare.attainable.arrivals import Arrivals
 from dfopt.compare.attainable.bound.lower_bound import (
     WaitingBound,
-    lower_bound,
     proven_bound,
     stretch_bounds,
 )
@@ -25,7 +24,9 @@ from dfopt.compare.attainable.schedule_within import schedule_within
 from dfopt.compare.attainable.timed_schedule import TimedSchedule
 from dfopt.compare.attainable.waiting_limit import WaitingLimit
 
-Wanted = Literal["timeline", "rule", "patience", "schedule", "bound", "bound with lengths"]
+WantedSchedule = Literal["timeline", "rule", "patience", "schedule"]
+WantedBound = Literal["bound", "bound with lengths"]
+Wanted = WantedSchedule | WantedBound
 
 Answer = BestPlacement | TimedSchedule | WaitingBound | tuple[StretchPrices, ...]
 
@@ -33,9 +34,6 @@ PartKey = tuple[Wanted, WaitingLimit, int]
 """What is wanted, the limit, and a patience or, below 0, a piece of a bound."""
 
 NO_LIMIT = WaitingLimit()
-
-WORTH_PIECES = 5_000
-"""With fewer dispatches, the stretches of a bound are worked on together."""
 
 WORTH_PROCESSES = 1_000
 """With fewer dispatches, starting processes takes longer than the work."""
@@ -47,7 +45,7 @@ USUAL_DISPATCHES, MOST_EFFORT = 10_000, 2.0
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class FrontierPart:
-    """A schedule or a bound of a trace's dispatches.
+    """A schedule of a trace's dispatches.
 
     Parameters
     ----------
@@ -55,8 +53,7 @@ class FrontierPart:
         The dispatches.
     wanted
         What is wanted: the best placement on the same timeline, that of the rule without
-        foresight, a run of the patient rule, a schedule within a limit, or a bound of all such
-        schedules.
+        foresight, a run of the patient rule, or a schedule within a limit.
     limit
         The waiting limit.
     patience
@@ -66,7 +63,7 @@ class FrontierPart:
     """
 
     arrivals: Arrivals
-    wanted: Wanted
+    wanted: WantedSchedule
     limit: WaitingLimit = NO_LIMIT
     patience: int = 0
     known: TimedSchedule | None = None
@@ -90,10 +87,6 @@ class FrontierPart:
                 known = () if self.known is None else (self.known,)
                 effort = min(MOST_EFFORT, max(1.0, USUAL_DISPATCHES / max(1, len(arrivals))))
                 return schedule_within(arrivals, self.limit, known=known, effort=effort)
-            case "bound" | "bound with lengths":
-                assert self.limit.each is not None
-                uses_lengths = self.wanted == "bound with lengths"
-                return lower_bound(arrivals, self.limit.each, uses_lengths=uses_lengths)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -110,7 +103,7 @@ class BoundPiece:
         The work on it; it contains only what it needs.
     """
 
-    wanted: Wanted
+    wanted: WantedBound
     limit: WaitingLimit
     number: int
     stretch: StretchBound
@@ -125,13 +118,9 @@ class BoundPiece:
         return self.stretch.perform()
 
 
-def bound_parts(
-    arrivals: Arrivals, wanted: Wanted, limit: WaitingLimit
-) -> Sequence[FrontierPart | BoundPiece]:
-    """Return the work on a bound: in pieces, if there are many dispatches."""
+def bound_pieces(arrivals: Arrivals, wanted: WantedBound, limit: WaitingLimit) -> list[BoundPiece]:
+    """Return the work on a bound."""
     assert limit.each is not None
-    if len(arrivals) < WORTH_PIECES:
-        return [FrontierPart(arrivals=arrivals, wanted=wanted, limit=limit)]
     stretches = stretch_bounds(arrivals, limit.each, uses_lengths=wanted == "bound with lengths")
     return [
         BoundPiece(wanted=wanted, limit=limit, number=number, stretch=stretch)

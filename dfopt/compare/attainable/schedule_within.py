@@ -212,7 +212,7 @@ class ScheduleSearch:
     def schedule(self) -> TimedSchedule:
         """The cheapest schedule so far."""
         if self._schedule is None:
-            raise DfoptError("no schedule was found that keeps the limit on waiting")
+            raise DfoptError("no schedule was found that keeps the limit; permit longer waits")
         return self._schedule
 
     def report(self, schedule: TimedSchedule) -> bool:
