@@ -1,1 +1,1 @@
-"""Work in several processes: of this machine, or of a Dask cluster."""
+"""Work in several processes: of this machine, or of an executor such as that of Dask."""

@@ -75,7 +75,6 @@ def cheapest_order(
     orders: Beginnings,
     budget: int,
     check: Callable[[], None] = lambda: None,
-    most: int = MOST_BEGINNINGS,
 ) -> list[int] | None:
     """Return the cheapest order that costs at most ``budget``, times the scale; None without one.
 
@@ -87,8 +86,6 @@ def cheapest_order(
         In units of the weights.
     check
         Called often; what it raises ends the search.
-    most
-        At most this number of beginnings are looked at.
 
     Raises
     ------
@@ -134,8 +131,10 @@ def cheapest_order(
             new = np.flatnonzero(np.diff(following, prepend=-1))
             longer.append((following[new], np.full(len(new), node), cheap[new]))
             looked_at += len(new)
-            if looked_at > most:
-                raise MethodError(f"more than {most} beginnings of orders are too many to check")
+            if looked_at > MOST_BEGINNINGS:
+                raise MethodError(
+                    f"more than {MOST_BEGINNINGS} beginnings of orders are too many to check"
+                )
         masks, lasts, values = (np.concatenate(parts) for parts in zip(*longer, strict=True))
     values = np.where(is_arc[lasts, 0], values + cost[lasts, 0], NONE)
     if values.min(initial=NONE) > budget:

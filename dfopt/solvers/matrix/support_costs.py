@@ -67,7 +67,6 @@ class SupportCosts:
         prices: Sequence[int],
         check: Callable[[], object] = go_on,
     ) -> None:
-        self.problem = problem
         self.types = len(problem.sizes)
         self.prices = np.array(prices, dtype=np.int64)
         self._check = check
@@ -75,8 +74,8 @@ class SupportCosts:
         if (np.diagonal(self._switch) < 0).any():
             raise NegativeRing
         self._finish = np.array(problem.finish, dtype=np.int64)
-        self.masks = np.arange(1 << self.types)
-        self._inside = (self.masks[:, None] >> np.arange(self.types) & 1).astype(bool)
+        masks = np.arange(1 << self.types)
+        self._inside = (masks[:, None] >> np.arange(self.types) & 1).astype(bool)
         members = self._inside.sum(axis=1)
         self._layers = [np.flatnonzero(members == size) for size in range(self.types + 1)]
         self._least = [self._least_rests(row) for row in problem.start]
