@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rich.table import Table
+from rich.console import RenderableType
 from rich.text import Text
 
 from dfopt.compare.comparison import Comparison
+from dfopt.render import TerminalTable
 from dfopt_cli.conclusion_view import conclusion_rows
 from dfopt_cli.domains_view import domains_tables
 from dfopt_cli.frontier_view import frontier_tables
@@ -26,7 +27,7 @@ MORE = "-v shows what the columns mean and assume, how tasks were served, and ea
 
 def report(
     comparison: Comparison, *, with_windows: bool = False, verbose: bool = False
-) -> list[Table | Text]:
+) -> list[RenderableType]:
     """Return what a terminal shows of one trace, from top to bottom.
 
     What it comes to stands first. Schedules that do without the order or the waits say nothing
@@ -40,12 +41,12 @@ def report(
     if not verbose:
         subject = {name: subject[name] for name in ("trace", "dispatches", "costs")}
     first = {"trace": subject.pop("trace"), **conclusion_rows(comparison)}
-    losses: list[Sequence[Table | Text]] = [
-        [causes_table(comparison)] if any(comparison.causes.values()) else [],
-        [fragments_table(comparison)],
-        [cpus_table(comparison)] if verbose else [],
+    losses: list[Sequence[RenderableType]] = [
+        [TerminalTable(causes_table(comparison))] if any(comparison.causes.values()) else [],
+        [TerminalTable(fragments_table(comparison))],
+        [TerminalTable(cpus_table(comparison))] if verbose else [],
     ]
-    windows: list[Sequence[Table | Text]] = []
+    windows: list[Sequence[RenderableType]] = []
     if with_windows:
         windows = [
             [Text(ORDER_FREE)] if has_rows else [],
@@ -53,14 +54,14 @@ def report(
             [windows_table(comparison)],
             [explanation_table(comparison)] if verbose else [],
         ]
-    parts: list[Sequence[Table | Text]] = [
+    parts: list[Sequence[RenderableType]] = [
         [pairs(first | subject)],
         [] if frontier is None else frontier_tables(comparison, verbose=verbose),
         *([*losses, *windows] if has_rows else [*windows, *losses]),
     ]
     parts.append(domains_tables([comparison.name], [comparison], "trace", verbose=verbose))
     parts.append([] if verbose else [Text(MORE, style="dim")])
-    shown: list[Table | Text] = []
+    shown: list[RenderableType] = []
     for part in parts:
         # Some parts end with an empty line of their own.
         ended = not shown or str(shown[-1]) == ""

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-
-from rich.table import Table
+from collections.abc import Mapping, Sequence
 
 from dfopt.compare.comparison import Cause, Comparison, CpuResult, FragmentResult
-from dfopt.render import printable
+from dfopt.table import Table, Value, columns
 from dfopt.trace.fragment_titles import title
-from dfopt_cli.tables import counted, plain_table, share
+from dfopt_cli.tables import counted, share
 
 SHORT = {
     Cause.FIRST_LOAD: "first load",
@@ -22,20 +20,21 @@ SHORT = {
 }
 """Short names of the causes, for narrow columns."""
 
+COSTS = ("switches", "cost", "share :.1%", "mainly")
+"""What stands in columns about fragments and about CPUs; see :func:`cost_cells`."""
+
 MOST_FRAGMENTS = 10
 MOST_CPUS = 16
 
 
 def causes_table(comparison: Comparison) -> Table:
     """Return the cost of each cause."""
-    table = plain_table()
-    table.add_column("lost to")
-    table.add_column("cost", justify="right")
-    table.add_column("share", justify="right")
-    for cause, cost in (*by_size(comparison.causes), written_back(comparison.causes)):
-        if cost:
-            table.add_row(str(cause), f"{cost:,}", share(cost, comparison.realised.total))
-    return table
+    rows = [
+        (str(cause), cost, cost / comparison.realised.total)
+        for cause, cost in (*by_size(comparison.causes), written_back(comparison.causes))
+        if cost
+    ]
+    return Table("", columns("lost to", "cost", "share :.1%"), rows)
 
 
 def by_size(causes: Mapping[Cause, int]) -> list[tuple[Cause, int]]:
@@ -55,81 +54,53 @@ def written_back(causes: Mapping[Cause, int]) -> tuple[Cause, int]:
 def fragments_table(comparison: Comparison) -> Table:
     """Return the costliest fragments."""
     fragments = comparison.fragments
-    table = plain_table()
-    table.add_column(counted(len(fragments), "fragment"), overflow="fold")
-    headings = ("dispatches", "tasks", "CPUs", *cost_headings(fragments))
-    for heading in (*headings, "share"):
-        table.add_column(heading, justify="right")
-    table.add_column("mainly")
-    for fragment in fragments[:MOST_FRAGMENTS]:
-        table.add_row(
-            printable(title(fragment.df, fragment.name, fragment.comms)),
-            f"{fragment.dispatches:,}",
-            f"{fragment.tasks:,}",
-            str(fragment.cpus),
-            *cost_cells([fragment], headings),
-            share(fragment.cost, comparison.realised.total),
-            main_cause(fragment.causes),
-        )
     rest = fragments[MOST_FRAGMENTS:]
-    if rest:
-        cost = sum(fragment.cost for fragment in rest)
-        table.add_row(
-            f"and {len(rest)} more",
-            f"{sum(fragment.dispatches for fragment in rest):,}",
-            "",
-            "",
-            *cost_cells(rest, headings),
-            share(cost, comparison.realised.total),
-            "",
+    rows: list[tuple[Value, ...]] = [
+        (
+            title(part.df, part.name, part.comms),
+            *(part.dispatches, part.tasks, part.cpus),
+            *cost_cells([part], fragments, comparison),
+            main_cause(part.causes),
         )
-    return table
+        for part in fragments[:MOST_FRAGMENTS]
+    ]
+    if rest:
+        dispatches = sum(part.dispatches for part in rest)
+        costs = cost_cells(rest, fragments, comparison)
+        rows.append((f"and {len(rest)} more", dispatches, None, None, *costs, ""))
+    names = (counted(len(fragments), "fragment"), "dispatches", "tasks", "CPUs")
+    return Table("", columns(*names, *COSTS), rows)
 
 
 def cpus_table(comparison: Comparison) -> Table:
     """Return what each CPU did and paid; of many CPUs the most expensive ones."""
     cpus = comparison.cpus
-    shown: Sequence[CpuResult] = cpus
-    if len(cpus) > MOST_CPUS:
-        by_cost = sorted(cpus, key=lambda result: (-result.cost, result.cpu))
-        shown = sorted(by_cost[:MOST_CPUS], key=lambda result: result.cpu)
-    table = plain_table()
-    table.add_column("CPU", justify="right")
-    headings = ("dispatches", "managed", "fragments", *cost_headings(cpus))
-    for heading in (*headings, "share"):
-        table.add_column(heading, justify="right")
-    table.add_column("mainly")
-    for cpu in shown:
-        table.add_row(
-            str(cpu.cpu),
-            f"{cpu.dispatches:,}",
-            f"{cpu.managed:,}",
-            f"{cpu.fragments:,}",
-            *cost_cells([cpu], headings),
-            share(cpu.cost, comparison.realised.total),
-            main_cause(cpu.causes),
+    by_cost = sorted(cpus, key=lambda result: (-result.cost, result.cpu))
+    shown = sorted(by_cost[:MOST_CPUS], key=lambda result: result.cpu)
+    rows = [
+        (
+            *(part.cpu, part.dispatches, part.managed, part.fragments),
+            *cost_cells([part], cpus, comparison),
+            main_cause(part.causes),
         )
-    if len(cpus) > len(shown):
-        rest = sum(cpu.cost for cpu in cpus) - sum(cpu.cost for cpu in shown)
-        left = len(cpus) - len(shown)
-        table.caption = f"and {left} more, which paid {rest:,} in all"
-        table.caption_justify = "left"
-    return table
-
-
-def cost_headings(parts: Sequence[FragmentResult | CpuResult]) -> tuple[str, ...]:
-    """Return the headings of switches and cost; one of them where each switch costs 1."""
-    same = all(part.switches == part.cost for part in parts)
-    return ("switches",) if same else ("switches", "cost")
+        for part in shown
+    ]
+    rest = by_cost[MOST_CPUS:]
+    paid = sum(part.cost for part in rest)
+    notes = [f"and {len(rest)} more, which paid {paid:,} in all"] if rest else []
+    return Table("", columns("CPU", "dispatches", "managed", "fragments", *COSTS), rows, notes)
 
 
 def cost_cells(
-    parts: Sequence[FragmentResult | CpuResult], headings: Sequence[str]
-) -> Iterator[str]:
-    """Yield how many switches some parts had, and what they paid where that has a heading."""
-    yield f"{sum(part.switches for part in parts):,}"
-    if "cost" in headings:
-        yield f"{sum(part.cost for part in parts):,}"
+    parts: Sequence[FragmentResult | CpuResult],
+    beside: Sequence[FragmentResult | CpuResult],
+    comparison: Comparison,
+) -> tuple[Value, ...]:
+    """Return switches, cost and share of some parts; no cost where each switch costs 1."""
+    cost, total = sum(part.cost for part in parts), comparison.realised.total
+    same = all(part.switches == part.cost for part in beside)
+    switches = sum(part.switches for part in parts)
+    return switches, None if same else cost, cost / total if total else None
 
 
 def main_cause(causes: Mapping[Cause, int], total: int | None = None) -> str:

@@ -19,6 +19,7 @@ from dfopt.compare.saved_comparison import read_comparisons
 from dfopt.compare.window_length import WHOLE, parse_window
 from dfopt.files import schema
 from dfopt.problem.penalties import PenaltyF, PenaltyG
+from dfopt.render import TerminalTable
 from dfopt.trace.assumed import Assumed
 from dfopt.trace.fragment_titles import CommCount
 from dfopt.trace.lengths import Lengths
@@ -81,7 +82,7 @@ def test_costs_say_what_a_penalty_means() -> None:
 
 def test_what_happened_comes_before_write_backs() -> None:
     paid = {Cause.WRITE_BACK: 7, Cause.SPLIT: 2, Cause.REVISITED: 3}
-    lines = printed([causes_table(comparison(causes=paid))]).splitlines()
+    lines = printed([TerminalTable(causes_table(comparison(causes=paid)))]).splitlines()
     assert [line.split("  ")[0] for line in lines[1:]] == [
         "fragment revisited", "fragment split over CPUs", "write-back forced",
     ]  # fmt: skip
