@@ -10,6 +10,7 @@ from rich.text import Text
 from dfopt.compare.attainable.frontier import Scheduling
 from dfopt.compare.comparison import Comparison, policies_of
 from dfopt.render import printable
+from dfopt.time_units import readable_time
 from dfopt_cli.domains_view import domains_tables
 from dfopt_cli.failures import with_options
 from dfopt_cli.frontier_view import (
@@ -29,7 +30,7 @@ from dfopt_cli.order_free_view import (
     window_cells,
 )
 from dfopt_cli.subject_view import about_unmanaged, costs, unit_of
-from dfopt_cli.tables import LARGE, duration, pairs, plain_table, share
+from dfopt_cli.tables import LARGE, pairs, plain_table, share
 
 CONCLUSIONS = {
     "attainable": f"the cost that was found for '{Scheduling.NOBODY_LATER}' "
@@ -195,7 +196,7 @@ def service_tables(
             name,
             f"{comparison.realised.total:,}",
             *(
-                NOTHING if time is None else printable(duration(time, comparison.time_unit))
+                NOTHING if time is None else printable(readable_time(time, comparison.time_unit))
                 for time in times
             ),
             NOTHING if service is None or service.fairness is None else f"{service.fairness:.2f}",

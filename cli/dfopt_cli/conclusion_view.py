@@ -5,11 +5,12 @@ from __future__ import annotations
 from dfopt.compare.attainable.frontier import FrontierRow, Scheduling
 from dfopt.compare.comparison import Comparison
 from dfopt.render import printable
+from dfopt.time_units import readable_time
 from dfopt.trace.assumed import Assumed
 from dfopt_cli.frontier_view import SCHEDULES, order_alone, row_name
 from dfopt_cli.losses_view import by_size
 from dfopt_cli.subject_view import as_time, movable, not_recorded
-from dfopt_cli.tables import counted, duration, share
+from dfopt_cli.tables import counted, share
 
 
 def conclusion_rows(comparison: Comparison) -> dict[str, str]:
@@ -82,7 +83,7 @@ def attainable(best: FrontierRow, comparison: Comparison) -> str:
         return (
             f"{best.cost:,}{instead} by {named(best)} if switches took no time; with their time "
             f"{timed.later:,} of {best.dispatches:,} start later than recorded, by at most "
-            f"{printable(duration(timed.latest_by, comparison.time_unit))}"
+            f"{printable(readable_time(timed.latest_by, comparison.time_unit))}"
         )
     return f"{best.cost:,}{instead} by {named(best)}"
 
@@ -109,10 +110,12 @@ def by_a_rule(
     said = f"{rule.cost:,} by '{row_name(rule, unit)}', which does not know what arrives later"
     timed = [row.with_switches for row in (rule, recorded) if row and row.with_switches]
     if len(timed) == len((rule, recorded)):
-        own, before = (printable(duration(found.p99_wait, unit)) for found in timed)
+        own, before = (printable(readable_time(found.p99_wait, unit)) for found in timed)
         said += f"; its order with the time of switches: p99 wait {own} instead of {before}"
     elif rule.p99_wait is not None and recorded is not None and recorded.p99_wait is not None:
-        own, before = (printable(duration(row.p99_wait or 0, unit)) for row in (rule, recorded))
+        own, before = (
+            printable(readable_time(row.p99_wait or 0, unit)) for row in (rule, recorded)
+        )
         said += f", p99 wait {own} instead of {before}"
     alone = order_alone(comparison)
     if alone is not None:

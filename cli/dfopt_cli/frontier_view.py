@@ -10,9 +10,10 @@ from rich.text import Text
 from dfopt.compare.attainable.frontier import FrontierRow, Scheduling
 from dfopt.compare.comparison import Comparison
 from dfopt.render import printable
+from dfopt.time_units import readable_time
 from dfopt.trace.lengths import Lengths
 from dfopt_cli.failures import with_options
-from dfopt_cli.tables import counted, duration, pairs, plain_table
+from dfopt_cli.tables import counted, pairs, plain_table
 
 SCHEDULES = {
     Scheduling.SAME_TIMELINE: "only the CPUs are chosen anew",
@@ -116,7 +117,7 @@ def switches_tables(comparison: Comparison) -> list[Table | Text]:
             NOTHING if row.switches is None else f"{row.switches:,}",
             Text(f"{found.later:,}", style="bold"),
             *(
-                printable(duration(time, unit))
+                printable(readable_time(time, unit))
                 for time in (found.latest_by, row.mean_wait_with_switches or 0, found.p99_wait)
             ),
         )
@@ -181,7 +182,7 @@ def row_cells(row: FrontierRow, comparison: Comparison) -> list[str | Text]:
         Text(f"{row.cost:,}", style="bold"),
         *(NOTHING if cost is None else f"{cost:,}" for cost in (row.bound, row.bound_with_lengths)),
         *(
-            NOTHING if wait is None else printable(duration(wait, unit))
+            NOTHING if wait is None else printable(readable_time(wait, unit))
             for wait in (row.mean_wait, row.p99_wait)
         ),
     ]
@@ -204,10 +205,10 @@ def row_name(row: FrontierRow, unit: str | None) -> str:
     match row.scheduling:
         case Scheduling.LONGEST_WAIT:
             assert row.wait is not None
-            return f"{row.scheduling} {printable(duration(row.wait, unit))}"
+            return f"{row.scheduling} {printable(readable_time(row.wait, unit))}"
         case Scheduling.PATIENCE:
             assert row.patience is not None
-            return f"{row.scheduling} {printable(duration(row.patience, unit))}"
+            return f"{row.scheduling} {printable(readable_time(row.patience, unit))}"
     return str(row.scheduling)
 
 

@@ -6,9 +6,10 @@ from dfopt.compare.comparison import Comparison
 from dfopt.compare.cost_model import CostModel
 from dfopt.problem.penalties import PenaltyG, PenaltyMatrix
 from dfopt.render import printable
+from dfopt.time_units import readable_time
 from dfopt.trace.assumed import Assumed
 from dfopt_cli.failures import with_options
-from dfopt_cli.tables import counted, duration, share
+from dfopt_cli.tables import counted, share
 
 MUCH_UNLABELLED = 0.2
 """From this share of the run time without a fragment on, what its tasks do to caches matters."""
@@ -53,7 +54,7 @@ def as_time(comparison: Comparison) -> str:
     total = comparison.realised.total
     if comparison.model.counts_switches or not run_time:
         return ""
-    shown = printable(duration(total, comparison.cost_unit))
+    shown = printable(readable_time(total, comparison.cost_unit))
     paid = "" if shown.startswith(f"{total:,} ") else f"{shown}, "
     return f" ({paid}{share(total, run_time)} of the run time)"
 
@@ -82,12 +83,13 @@ def service_rows(comparison: Comparison) -> dict[str, str]:
     latency, wait = service.wakeup_latency, service.wait
     if latency is not None:
         p50, p99, longest = (
-            printable(duration(time, unit)) for time in (latency.p50, latency.p99, latency.longest)
+            printable(readable_time(time, unit))
+            for time in (latency.p50, latency.p99, latency.longest)
         )
         found = counted(latency.count, "wake-up")
         rows["latency"] = f"p50 {p50}, p99 {p99}, longest {longest}, from {found} to running"
     if wait is not None:
-        mean, p99 = (printable(duration(time, unit)) for time in (wait.mean, wait.p99))
+        mean, p99 = (printable(readable_time(time, unit)) for time in (wait.mean, wait.p99))
         known = f"of the {counted(wait.count, 'dispatch')} with a fragment and a known wake-up"
         rows["waits"] = f"mean {mean}, p99 {p99}, {known}, from ready to running, preemptions too"
         if service.still_waiting:
@@ -99,7 +101,7 @@ def service_rows(comparison: Comparison) -> dict[str, str]:
     # Kernel traces end amid bursts, and who sleeps is not always done: only --json has theirs.
     if response is not None and latency is not None and response.count == latency.count:
         times = (response.mean, response.p50, response.p99, response.longest)
-        mean, p50, p99, longest = (printable(duration(time, unit)) for time in times)
+        mean, p50, p99, longest = (printable(readable_time(time, unit)) for time in times)
         rows["response"] = f"mean {mean}, p50 {p50}, p99 {p99}, longest {longest}, waits included"
     if service.fairness is not None:
         index = f"Jain's index {service.fairness:.2f} of running / (running + waiting)"

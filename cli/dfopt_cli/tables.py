@@ -72,10 +72,3 @@ def times(ratio: float | None) -> str:
 def share(part: int, whole: int) -> str:
     """Return a part as a percentage; a dash if the whole is 0."""
     return f"{part / whole:.1%}" if whole else "–"
-
-
-def duration(length: float, unit: str | None) -> str:
-    """Return a time with three digits, in a unit that keeps it short."""
-    from dfopt.time_units import readable_time
-
-    return readable_time(length, unit)

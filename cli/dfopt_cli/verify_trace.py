@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dfopt.time_units import readable_time
 from dfopt.verify import Verification
 from dfopt_cli.compare_traces import refuse_second_reading
 from dfopt_cli.cost_options import ModelOptions, model_choice
 from dfopt_cli.failures import naming
-from dfopt_cli.tables import counted, duration
+from dfopt_cli.tables import counted
 from dfopt_cli.trace_files import (
     labelled_trace,
     named,
@@ -81,11 +82,11 @@ def _attained(trace: Trace, model: CostModel, found: CheckedSchedule) -> str:
     cost = f"{cost} (recorded: {found.recorded_cost:,})"
     if found.total_wait is None or found.p99_wait is None:
         return f"a schedule in which everything starts as recorded {cost}"
-    mean = duration(found.total_wait / found.dispatches, unit)
+    mean = readable_time(found.total_wait / found.dispatches, unit)
     return (
         f"a schedule with these arrivals {cost}; "
         f"{_nobody_waits(found.permitted_wait, unit)}, the mean wait is {mean}, and 99 % wait at "
-        f"most {duration(found.p99_wait, unit)}"
+        f"most {readable_time(found.p99_wait, unit)}"
     )
 
 
