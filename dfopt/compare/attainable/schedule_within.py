@@ -37,15 +37,16 @@ PREFERENCES = (
 FOR_BUSY = 3
 """Which of them suits busy CPUs."""
 
-DISPATCHES = (2_048, 2_048, 1_024, 512)
-"""Numbers of dispatches of a section, in one sweep over the schedule after the other."""
+DISPATCHES = (2_048, 512, 256, 128)
+"""Numbers of dispatches of a section, in one sweep over the schedule after the other. Short
+sections find what long ones overlook, since a beam holds more of what they can become."""
 
-WORK = 2_000_000
-"""All sweeps together keep at most about 2,000,000 partial schedules (times the effort), unless
+WORK = 1_000_000
+"""All sweeps together keep at most about 1,000,000 partial schedules (times the effort), unless
 there are too many dispatches even for a single narrow sweep."""
 
-MOST_SWEEPS = 40
-"""At most 40 sweeps (times the effort)."""
+MOST_SWEEPS = 20
+"""At most 20 sweeps (times the effort)."""
 
 NARROWEST, FEWEST_SAFE = 8, 4
 """A beam keeps at least 8 partial schedules after each dispatch, and at least 4 safe ones."""
@@ -66,11 +67,11 @@ powers of 2, at first about 2². Later they vary around the last one that made a
 STEPS, MOST_STEPS = 200, 40_000_000
 """The local search tries 200 changes for each dispatch (times the effort), 40,000,000 at most."""
 
-STEPS_IN_BUDGET, FEWER_STEPS_IN_BUDGET, MOST_STEPS_IN_BUDGET = 60, 20, 3_000_000
-"""The same where all waits together are limited, and each change moves many more dispatches: 60,
-and only 20 for each dispatch of a long trace."""
+STEPS_IN_BUDGET, FEWER_STEPS_IN_BUDGET, MOST_STEPS_IN_BUDGET = 30, 10, 1_500_000
+"""The same where all waits together are limited, and each change moves many more dispatches: 30,
+and only 10 for each dispatch of a long trace."""
 
-USUAL_STEPS_IN_BUDGET = 170_000
+USUAL_STEPS_IN_BUDGET = 85_000
 """The number of changes above which there are fewer for each dispatch (times the effort)."""
 
 LONGEST_WAITS = 6
