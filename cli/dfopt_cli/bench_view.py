@@ -39,6 +39,7 @@ def progress_bar(
         BarColumn(bar_width=20),
         TimeElapsedColumn(),
         TimeRemainingColumn(),
+        "left",
         TextColumn("{task.fields[at_work]}", markup=False, table_column=at_work),
     )
     with Progress(
