@@ -42,6 +42,9 @@ WORTH_PROCESSES = 1_000
 USUAL_DISPATCHES, MOST_EFFORT = 10_000, 2.0
 """Traces with fewer dispatches than 10,000 get more effort for each, twice as much at most."""
 
+FEW_DISPATCHES, EFFORT_FOR_FEW = 500, 4.0
+"""Traces with at most 500 dispatches get four times as much, which takes seconds."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class FrontierPart:
@@ -85,7 +88,9 @@ class FrontierPart:
                 return run_patiently(arrivals, self.patience)
             case "schedule":
                 known = () if self.known is None else (self.known,)
-                effort = min(MOST_EFFORT, max(1.0, USUAL_DISPATCHES / max(1, len(arrivals))))
+                effort = EFFORT_FOR_FEW
+                if len(arrivals) > FEW_DISPATCHES:
+                    effort = min(MOST_EFFORT, max(1.0, USUAL_DISPATCHES / len(arrivals)))
                 return schedule_within(arrivals, self.limit, known=known, effort=effort)
 
 

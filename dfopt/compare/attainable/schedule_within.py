@@ -41,6 +41,10 @@ DISPATCHES = (2_048, 512, 256, 128)
 """Numbers of dispatches of a section, in one sweep over the schedule after the other. Short
 sections find what long ones overlook, since a beam holds more of what they can become."""
 
+WHOLE = 256
+"""Where all waits together are limited, at most 256 dispatches stay together in one section:
+sections share the permitted waiting in advance."""
+
 WORK = 1_000_000
 """All sweeps together keep at most about 1,000,000 partial schedules (times the effort), unless
 there are too many dispatches even for a single narrow sweep."""
@@ -138,6 +142,8 @@ def schedule_within(
             if limit.each is not None:
                 longest = min(longest, limit.each)
             dispatches = DISPATCHES[sweep % len(DISPATCHES)]
+            if len(arrivals) <= WHOLE:
+                dispatches = DISPATCHES[0]
             search.sweep(dispatches, width, longest=longest if sweep % 3 == 0 else None)
     each, most = float(STEPS), MOST_STEPS
     if limit.total is not None:
