@@ -76,7 +76,7 @@ def foresight(
     windows: WindowOptions,
     quiet: QuietOption = False,
 ) -> None:
-    """Draw costs by cause, beside what was possible with look-ahead.
+    """Draw costs by cause, beside the least with look-ahead.
 
     Costs fall with the length of windows, within which dispatches may run in any order. Several
     traces stand side by side, under the names of their policies. The options are those of 'dfopt

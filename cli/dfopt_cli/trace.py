@@ -310,8 +310,8 @@ def import_requests(
     or --queued, waits are known. Or give --arrival, --duration and --cpus: then 'dfopt simulate
     run-queue' makes the schedule, by policies.
 
-    Example: dfopt trace import requests.csv --task id --df model --start started --end ended -o
-    trace.jsonl
+    Example: dfopt trace import requests.csv --task id --df model --start started --end ended
+    --time-unit s -o trace.jsonl
     """
     from dfopt.trace.readers.request_log import (
         RequestColumns,

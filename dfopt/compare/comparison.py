@@ -311,7 +311,9 @@ class Comparison:
         """
         names = columns("trace", "policy")
         rows = [(self.name, self.policy, *row) for row in self._rows(part)]
-        return frame(Table(part, (*names, *columns_of(part, self)), rows), library)
+        return frame(
+            Table(part, (*names, *columns_of(part, self.cost_unit, self.time_unit)), rows), library
+        )
 
     def __repr__(self) -> str:
         """Return what was paid, and what each schedule of the frontier costs, as a table."""
@@ -340,7 +342,7 @@ class Comparison:
             "windows": "if the order within a window did not matter",
         }
         tables = [
-            html(Table(caption, columns_of(part, self), rows))
+            html(Table(caption, columns_of(part, self.cost_unit, self.time_unit), rows))
             for part, caption in captions.items()
             if (rows := [row for row in self._rows(part) if part != "causes" or row[1]])
         ]

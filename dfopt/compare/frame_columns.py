@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
 from dfopt.checks import described
 from dfopt.errors import MethodError
 from dfopt.table import TableColumn
-
-if TYPE_CHECKING:
-    from dfopt.compare.comparison import Comparison
 
 FramePart = Literal["windows", "trace", "causes", "fragments", "cpus", "frontier"]
 """The parts of a comparison that data frames are made of."""
@@ -49,7 +46,7 @@ TIMES = frozenset({
 """The columns that are times."""
 
 
-def columns_of(part: FramePart, comparison: Comparison) -> list[TableColumn]:
+def columns_of(part: FramePart, cost_unit: str, time_unit: str | None) -> list[TableColumn]:
     """Return a part's columns, with the unit of their values where there is one.
 
     Raises
@@ -60,5 +57,5 @@ def columns_of(part: FramePart, comparison: Comparison) -> list[TableColumn]:
     if part not in get_args(FramePart):
         parts = ", ".join(get_args(FramePart))
         raise MethodError(f"{described(part)} is no part of a comparison; name one of {parts}")
-    units = dict.fromkeys(COSTS, comparison.cost_unit) | dict.fromkeys(TIMES, comparison.time_unit)
+    units = dict.fromkeys(COSTS, cost_unit) | dict.fromkeys(TIMES, time_unit)
     return [TableColumn(name, units.get(name)) for name in COLUMNS[part]]

@@ -84,9 +84,9 @@ def test_many_names_are_cut_off_at_the_end_of_the_line(bar_after: Callable[..., 
 def test_the_time_that_is_left_is_at_the_pace_so_far(bar_after: Callable[..., str]) -> None:
     """What was there before says nothing of the pace."""
     steps = [RunProgress(done=done, total=6, at_work=()) for done in (2, 2, 4, 6)]
-    assert bar_after(*steps[:2], seconds=60).endswith(" -:--:--")
-    assert bar_after(*steps[:3], seconds=60).endswith(" 0:02:00")
-    assert bar_after(*steps, seconds=60).endswith(" 0:00:00")
+    assert bar_after(*steps[:2], seconds=60).endswith(" -:--:-- left")
+    assert bar_after(*steps[:3], seconds=60).endswith(" 0:02:00 left")
+    assert bar_after(*steps, seconds=60).endswith(" 0:00:00 left")
 
 
 @pytest.fixture
