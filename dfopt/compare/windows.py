@@ -577,7 +577,7 @@ class WindowJob:
         return window, fragments, places
 
     def _capacity(self, load: int, count: int) -> int:
-        """Return the most dispatches that a CPU may run, of so many."""
+        """Return how many of ``count`` dispatches a CPU may run at most."""
         wanted = "balanced" if self.key[1] == "balanced" else self.model.capacity
         match wanted:
             case "observed":

@@ -73,7 +73,7 @@ class BasedFormat:
         return self._read(str(path), is_shipped=self.is_shipped(str(path)), depth=0)
 
     def _read(self, name: str, *, is_shipped: bool, depth: int) -> Document:
-        """Return a document on its bases; so many documents have it as a base."""
+        """Return a document on its bases; ``depth`` documents stand on it already."""
         folder = None if is_shipped or name == STANDARD_INPUT else Path(name).parent
         try:
             document = self.check(parse_toml_of(self._text(name, is_shipped), self.format), folder)

@@ -44,8 +44,8 @@ MOST_STATES = 300_000
 """No further group is tried after about 300,000 states."""
 
 USUAL_ARCS, MOST_FOR_A_FLOW = 5, 5_000_000
-"""No best placement is looked for if items times CPUs are more than a fifth of 5,000,000, or under
-a matrix, items times CPUs times types more than 5,000,000: a network has so many arcs."""
+"""No best placement is looked for if its network has more than about 5,000,000 arcs: five for each
+item and CPU, or under a matrix one for each item, CPU and type."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -33,7 +33,7 @@ def solve_by_cp_sat(search: Search) -> None:
         from dfopt.solvers.cp_sat.runner import minimise
 
         if parts.counts_parts(search.instance):
-            # This mostly is a proof. The model would look long for it among so many like parts.
+            # This mostly is a proof. The model would take long: many of its parts are alike.
             parts.pack(search)
             search.check()
         minimise(search, lambda bounds: CountModel(search, bounds))

@@ -36,7 +36,7 @@ MOST_TYPES = 16
 
 
 def has_many_types(search: Search) -> bool:
-    """Return whether tasks have so many types of the matrix that their contents take time."""
+    """Return whether tasks have many types of the matrix, so that their contents take time."""
     return _number_of_types(search) > MOST_TYPES
 
 

@@ -112,7 +112,7 @@ def profile_tables(profiles: Sequence[Profile]) -> list[Table]:
             },
         ),
         Table(
-            "share of the time in which so many processors run its threads",
+            "share of the time in which this number of processors runs its threads",
             (*columns("processors"), *applications),
             [(level, *shares) for level, shares in enumerate(levels, start=1)],
         ),
