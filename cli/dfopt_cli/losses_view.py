@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from dfopt.compare.comparison import Cause, Comparison, CpuResult, FragmentResult
+from dfopt.compare.comparison import Comparison
+from dfopt.compare.comparison_parts import Cause, CpuResult, FragmentResult
 from dfopt.table import Table, Value, columns
 from dfopt.trace.fragment_titles import title
 from dfopt_cli.tables import counted, share

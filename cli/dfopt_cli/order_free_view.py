@@ -5,7 +5,8 @@ from __future__ import annotations
 from rich.table import Table
 from rich.text import Text
 
-from dfopt.compare.comparison import Comparison, WindowResult, cost_ratio
+from dfopt.compare.comparison import Comparison
+from dfopt.compare.comparison_parts import WindowResult, cost_ratio
 from dfopt.render import printable
 from dfopt_cli.tables import pairs, plain_table, share, times
 

@@ -3,9 +3,9 @@
 from dfopt.compare.attainable.frontier import FrontierRow, Scheduling, WaitingFrontier
 from dfopt.compare.attainable.permitted_wait import PermittedWait, parse_wait
 from dfopt.compare.compare import compare_trace
-from dfopt.compare.comparison import (
+from dfopt.compare.comparison import Comparison
+from dfopt.compare.comparison_parts import (
     Cause,
-    Comparison,
     CpuResult,
     FragmentResult,
     OrderKept,

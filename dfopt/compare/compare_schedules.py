@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dfopt.compare.comparison import cost_ratio
+from dfopt.compare.comparison_parts import cost_ratio
 from dfopt.compare.document import FORMAT, rounded
 from dfopt.errors import FileError
 from dfopt.files import fingerprint

@@ -8,6 +8,14 @@ from enum import StrEnum
 from typing import Any
 
 from dfopt.compare.attainable.frontier import WaitingFrontier
+from dfopt.compare.comparison_parts import (
+    Cause,
+    CpuResult,
+    FragmentResult,
+    OrderKept,
+    Realised,
+    WindowResult,
+)
 from dfopt.compare.cost_model import CostModel
 from dfopt.compare.domains.domain_pairs import DomainComparison
 from dfopt.compare.frame_columns import COLUMNS, FramePart, columns_of
@@ -15,201 +23,8 @@ from dfopt.render import FrameLibrary, frame, html
 from dfopt.table import Table, columns
 from dfopt.trace import Quality
 from dfopt.trace.assumed import Assumed
-from dfopt.trace.fragment_titles import CommCount
 from dfopt.trace.lengths import Lengths
 from dfopt.trace.service import Service
-
-
-class Cause(StrEnum):
-    """Why a charge was made; every charge has exactly one cause.
-
-    The cause of reading a fragment depends on the latest earlier dispatch of the same fragment, on
-    any CPU. Writing back is a cause of its own. Under a matrix, following the same type is a cause
-    of its own too; following another type, or nothing, has the cause that reading would have.
-    """
-
-    FIRST_LOAD = "first load"
-    """No dispatch used the fragment before."""
-
-    REVISITED = "fragment revisited"
-    """It was last used on this CPU, and another fragment came between."""
-
-    SPLIT = "fragment split over CPUs"
-    """It was last used on another CPU, while this task stayed on its own."""
-
-    MIGRATION = "migration"
-    """It was last used on another CPU, and this task comes from another CPU too."""
-
-    UNMANAGED = "unmanaged task"
-    """An unmanaged task ran: it evicts the fragment that it finds."""
-
-    WRITE_BACK = "write-back forced"
-    """A fragment that was not left clean is written back. Under a matrix: the cost after the last
-    dispatch of a CPU."""
-
-    SAME_TYPE = "same type again"
-    """Under a matrix: one of the same type ran before on this CPU."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Realised:
-    """The costs of the switches of a trace.
-
-    Parameters
-    ----------
-    total, worst
-        The cost of all CPUs together, and of the one that pays most, in the model's unit.
-    switches
-        How many times a CPU went from one fragment to another.
-    """
-
-    total: int
-    worst: int
-    switches: int
-
-
-def cost_ratio(realised: int, possible: int) -> float | None:
-    """Return realised / possible: 1 if both are 0, None if only the latter is 0."""
-    if possible:
-        return realised / possible
-    return None if realised else 1.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WindowResult:
-    """A trace compared with the best possible schedules for one length of window.
-
-    Parameters
-    ----------
-    window
-        The length: a number of dispatches, a time such as ``10ms``, or ``whole``.
-    count
-        How many windows there are.
-    realised
-        What the trace paid, on the chosen objective.
-    bound
-        No schedule that runs the same dispatches in the same windows pays less, if no CPU runs more
-        of them in a window than the model's capacity.
-    rolling
-        The cost of a real schedule: it takes the windows in turn, and schedules each as well as
-        possible, given what the window before left in the caches.
-    balanced
-        Like ``bound``, if no CPU may run more than an even share of a window's dispatches. The
-        trace need not keep to that, so it may have paid less.
-    closed
-        The number of windows in which a schedule attains ``bound`` if every CPU may begin with any
-        fragment in its cache.
-    balanced_closed
-        The same for ``balanced``. If it is less than ``count``, the balanced optimum may be higher.
-    rolling_closed
-        The number of windows in which the rolling schedule is proven to be the best, given the
-        caches with which the window begins.
-    """
-
-    window: str
-    count: int
-    realised: int
-    bound: int
-    rolling: int
-    balanced: int
-    closed: int
-    balanced_closed: int
-    rolling_closed: int
-
-    @property
-    def ratio(self) -> float | None:
-        """Return realised / bound: 1 if both are 0, None if only the bound is 0."""
-        return cost_ratio(self.realised, self.bound)
-
-    @property
-    def rolling_ratio(self) -> float | None:
-        """Return realised / rolling: 1 if both are 0, None if only the latter is 0."""
-        return cost_ratio(self.realised, self.rolling)
-
-    @property
-    def difference(self) -> int:
-        """Return realised − bound."""
-        return self.realised - self.bound
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OrderKept:
-    """What a trace costs if its dispatches start in the recorded order, each on any CPU.
-
-    Dispatches wait for a busy CPU, so their times are not kept; costs are those of all CPUs. A CPU
-    may run any number of dispatches, so bounds of windows, which limit that, do not hold here.
-
-    Parameters
-    ----------
-    online
-        The cost of a rule without look-ahead: the CPU that holds the fragment, else the one that
-        was least recently used.
-    best
-        The cost of the best placement that was found; None if none was looked for, since there
-        are too many dispatches.
-    bound
-        No placement costs less. None as above.
-    """
-
-    online: int
-    best: int | None
-    bound: int | None
-
-    @property
-    def is_optimal(self) -> bool:
-        """Return whether the best placement is proven to be the best."""
-        return self.best is not None and self.best == self.bound
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FragmentResult:
-    """The use and the costs of one fragment: its reads, and its own write-backs.
-
-    Parameters
-    ----------
-    df
-        The fragment.
-    dispatches, tasks, cpus
-        How many dispatches and tasks used it, and on how many CPUs.
-    run_time
-        Of its dispatches, in the trace's unit.
-    switches
-        How many times a CPU went to it from another one.
-    cost
-        What was paid for it.
-    causes
-        The same by cause.
-    name
-        The name of the process, if the fragment is one and the trace knows its comm.
-    comms
-        How many of its tasks have each comm, the commonest first, if the label of the fragment is
-        inferred (g0, g1, …) and the trace knows comms; else empty.
-    """
-
-    df: str
-    dispatches: int
-    tasks: int
-    cpus: int
-    run_time: int
-    switches: int
-    cost: int
-    causes: dict[Cause, int]
-    name: str | None = None
-    comms: tuple[CommCount, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CpuResult:
-    """The work and the costs of one CPU; see :class:`FragmentResult`."""
-
-    cpu: int
-    dispatches: int
-    managed: int
-    fragments: int
-    run_time: int
-    switches: int
-    cost: int
-    causes: dict[Cause, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 from dfopt.checks import described
-from dfopt.compare.comparison import Cause
+from dfopt.compare.comparison_parts import Cause
 from dfopt.compare.frame_columns import COSTS, TIMES
 from dfopt.errors import DfoptError
 from dfopt.time_units import NANOSECONDS

@@ -8,14 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from dfopt.compare.attainable.frontier import FrontierRow, WaitingFrontier
-from dfopt.compare.comparison import (
-    Cause,
-    Comparison,
-    CpuResult,
-    FragmentResult,
-    OrderKept,
-    WindowResult,
-)
+from dfopt.compare.comparison import Comparison
+from dfopt.compare.comparison_parts import Cause, CpuResult, FragmentResult, OrderKept, WindowResult
 from dfopt.compare.cost_model import model_to_document
 from dfopt.compare.domains.domain_pairs import DomainComparison
 from dfopt.files import document_text

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dfopt.compare.comparison import Cause, CpuResult, FragmentResult, Realised
+from dfopt.compare.comparison_parts import Cause, CpuResult, FragmentResult, Realised
 from dfopt.compare.cost_model import CostModel, TypeCosts
 from dfopt.compare.dispatches import NOTHING, Dispatches, Rows, dispatches_of
 from dfopt.trace import Trace

@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 
 from dfopt.compare.attainable.frontier import FrontierRow, Scheduling, WaitingFrontier
 from dfopt.compare.attainable.switches_take_time import WithSwitches
-from dfopt.compare.comparison import (
+from dfopt.compare.comparison import Comparison
+from dfopt.compare.comparison_parts import (
     Cause,
-    Comparison,
     CpuResult,
     FragmentResult,
     OrderKept,

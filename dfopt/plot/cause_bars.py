@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from dfopt.compare.comparison import Cause, Comparison
+from dfopt.compare.comparison import Comparison
+from dfopt.compare.comparison_parts import Cause
 from dfopt.plot.colours import INK, PAPER, group_colours, ink_on, mixed
 from dfopt.plot.costs import cost_label, cost_ticks
 from dfopt.plot.names import name_in_lines

@@ -10,7 +10,7 @@ from typing import Any
 from dfopt._version import __version__
 from dfopt.compare import Comparison
 from dfopt.compare.attainable.frontier import Scheduling
-from dfopt.compare.comparison import Cause, cost_ratio
+from dfopt.compare.comparison_parts import Cause, cost_ratio
 from dfopt.compare.document import comparison_document, comparisons_document
 from dfopt.plot.frontier import point_name, wait_text
 from dfopt.problem.cache_domains import cpu_ranges

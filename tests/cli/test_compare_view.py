@@ -12,7 +12,8 @@ from rich.console import Console
 
 from dfopt.compare.attainable.frontier import FrontierRow, Scheduling, WaitingFrontier
 from dfopt.compare.attainable.switches_take_time import WithSwitches
-from dfopt.compare.comparison import Cause, Comparison, OrderKept, Realised
+from dfopt.compare.comparison import Comparison
+from dfopt.compare.comparison_parts import Cause, OrderKept, Realised
 from dfopt.compare.cost_model import CostModel
 from dfopt.compare.document import comparison_document, write_comparison
 from dfopt.compare.saved_comparison import read_comparisons

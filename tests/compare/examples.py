@@ -5,14 +5,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from dfopt.compare.attainable.frontier import FrontierRow, Scheduling, WaitingFrontier
-from dfopt.compare.comparison import (
-    Cause,
-    Comparison,
-    CpuResult,
-    FragmentResult,
-    Realised,
-    WindowResult,
-)
+from dfopt.compare.comparison import Comparison
+from dfopt.compare.comparison_parts import Cause, CpuResult, FragmentResult, Realised, WindowResult
 from dfopt.compare.cost_model import CostModel
 from dfopt.trace import Quality
 

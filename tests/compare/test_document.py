@@ -10,7 +10,8 @@ from jsonschema import Draft202012Validator
 
 from dfopt.compare.attainable.frontier import Scheduling, WaitingFrontier
 from dfopt.compare.attainable.switches_take_time import WithSwitches
-from dfopt.compare.comparison import Cause, Comparison
+from dfopt.compare.comparison import Comparison
+from dfopt.compare.comparison_parts import Cause
 from dfopt.compare.cost_model import CostModel
 from dfopt.compare.document import comparison_document, comparisons_document
 from dfopt.compare.saved_comparison import read_comparisons

@@ -4,7 +4,7 @@ from typing import Any, get_args
 
 import pytest
 
-from dfopt.compare.comparison import Cause
+from dfopt.compare.comparison_parts import Cause
 from dfopt.compare.frame_columns import COLUMNS, COSTS, TIMES, FramePart
 from dfopt.errors import MethodError
 from dfopt.trace.service import service_of

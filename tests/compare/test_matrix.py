@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from dfopt import solve
 from dfopt.compare import CostModel, Window, compare_trace, parse_window
-from dfopt.compare.comparison import Cause
+from dfopt.compare.comparison_parts import Cause
 from dfopt.compare.cost_model import type_costs
 from dfopt.compare.to_instance import trace_instance
 from dfopt.errors import InstanceError, MethodError

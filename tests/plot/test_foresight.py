@@ -8,7 +8,8 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 
-from dfopt.compare.comparison import Cause, Comparison, Realised
+from dfopt.compare.comparison import Comparison
+from dfopt.compare.comparison_parts import Cause, Realised
 from dfopt.compare.cost_model import CostModel
 from dfopt.compare.window_length import WindowKind
 from dfopt.errors import DfoptError

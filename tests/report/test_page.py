@@ -14,7 +14,7 @@ import pytest
 
 from dfopt.compare import CostModel, compare_trace, parse_window
 from dfopt.compare.attainable.switches_take_time import WithSwitches
-from dfopt.compare.comparison import OrderKept, Realised
+from dfopt.compare.comparison_parts import OrderKept, Realised
 from dfopt.compare.document import comparison_document, comparisons_document
 from dfopt.errors import DfoptError
 from dfopt.problem.penalties import PenaltyG

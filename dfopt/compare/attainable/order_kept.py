@@ -18,7 +18,7 @@ from dfopt.compare.attainable.fixed_timeline import (
     FixedTimeline,
 )
 from dfopt.compare.attainable.placement import best_cpus, cpus_by_rule
-from dfopt.compare.comparison import OrderKept
+from dfopt.compare.comparison_parts import OrderKept
 from dfopt.compare.cost_model import CostModel
 from dfopt.compare.dispatches import Dispatches
 
