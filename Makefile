@@ -20,7 +20,7 @@ INSTALL_LOCKED := $(PIP) install --require-hashes --requirement
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
-.PHONY: help venv solve test lint types layers docs bench dist wheel-test sbom release-notes lock
+.PHONY: help venv solve test lint types layers docs bench dist wheel-test sbom schemas release-notes lock
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -83,6 +83,9 @@ sbom: $(VENV)/run $(VENV)/project  ## write a bill of materials of the locked pa
 	@mkdir -p build
 	@SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) \
 	  $(BIN)/python release/sbom.py > build/dfopt.cdx.json
+
+schemas: $(VENV)/run $(VENV)/project  ## write the JSON Schemas of all documents from their types
+	$(BIN)/python release/schemas.py
 
 TAG ?=
 release-notes: venv  ## check that a tag may be released, and write its notes to build/ (TAG=v...)

@@ -16,6 +16,7 @@ from dfopt.problem.result import Progress, Result, Status, StopReason
 from dfopt.problem.schedule import CpuSchedule, Schedule, evaluate
 from dfopt.problem.stop import FirstOf, GapLimit, TimeLimit
 from dfopt.solvers import solve
+from dfopt.structs import replace
 
 if TYPE_CHECKING:
     from dfopt.compare import compare_trace
@@ -68,6 +69,7 @@ __all__ = [
     "read_instance",
     "read_result",
     "read_trace",
+    "replace",
     "solve",
     "write_instance",
     "write_result",

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import MISSING, Field, fields, is_dataclass
+from collections.abc import Iterator
+from dataclasses import MISSING, fields, is_dataclass
 from enum import Enum
 from reprlib import Repr
 from typing import Any
+
+from msgspec import NODEFAULT, Struct
+from msgspec.structs import fields as struct_fields
 
 WHOLE, LONGEST = 700, 400
 """Up to the first number of characters all is shown; where more is left out, up to the second."""
@@ -15,9 +19,9 @@ LIMITS = ((1000, 9, WHOLE), (10, 4, LONGEST), (4, 4, LONGEST), (2, 3, LONGEST), 
 
 
 def short_repr(self: Any) -> str:
-    """Return how a dataclass is made, without defaults, and with the first items of what is long.
+    """Return how an object is made, without defaults, and with the first items of what is long.
 
-    Small objects are shown whole.
+    Small objects are shown whole. The object is a data class or a struct.
     """
     text = ""
     for most, levels, longest in LIMITS:
@@ -39,20 +43,26 @@ class _Shown(Repr):
         """Return a value as it is shown."""
         if isinstance(x, Enum):
             return repr(x.value)
-        if not is_dataclass(x):
+        if not isinstance(x, Struct) and not is_dataclass(x):
             return super().repr1(x, level)
         if level <= 0:
             return f"{type(x).__name__}(...)"
-        values = ((each, getattr(x, each.name)) for each in fields(x) if each.repr)
         shown = ", ".join(
-            f"{each.name}={self.repr1(value, level - 1)}"
-            for each, value in values
-            if not _is_default(each, value)
+            f"{name}={self.repr1(value, level - 1)}"
+            for name, default in _shown_fields(x)
+            if (value := getattr(x, name)) != default
         )
         return f"{type(x).__name__}({shown})"
 
 
-def _is_default(each: Field[Any], value: object) -> bool:
-    if each.default_factory is not MISSING:
-        return bool(value == each.default_factory())
-    return each.default is not MISSING and bool(value == each.default)
+def _shown_fields(shown: Any) -> Iterator[tuple[str, object]]:
+    """Yield the fields that are shown, and what they are where nobody gives a value."""
+    if isinstance(shown, Struct):
+        for field in struct_fields(shown):
+            factory = field.default_factory
+            yield field.name, field.default if factory is NODEFAULT else factory()
+        return
+    for each in fields(shown):
+        if each.repr:
+            factory = each.default_factory
+            yield each.name, each.default if factory is MISSING else factory()

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +23,7 @@ from dfopt import (
     TimeLimit,
     read_instance,
     read_result,
+    replace,
     solve,
     write_result,
 )

@@ -1,12 +1,12 @@
 """What people type first in Python: it works, or one line says what to do."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import dfopt
+from dfopt import replace
 from dfopt.compare import compare_trace
 from dfopt.errors import DfoptError
 from dfopt.generate import matrix, uniform, zipf

@@ -1,11 +1,10 @@
 """Tables of instances, results, traces and comparisons in notebooks."""
 
 from base64 import b64decode
-from dataclasses import replace
 
 import numpy as np
 
-from dfopt import Instance, PenaltyF, PenaltyG, PenaltyMatrix, Task, evaluate, solve
+from dfopt import Instance, PenaltyF, PenaltyG, PenaltyMatrix, Task, evaluate, replace, solve
 from dfopt.compare import compare_trace, parse_window
 from dfopt.plot import picture_of, plot_schedule
 from dfopt.trace import Trace, TraceTask

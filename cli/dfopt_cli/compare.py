@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,6 +13,7 @@ from dfopt.errors import FileError
 from dfopt.files import document_text, read_instance, read_result
 from dfopt.files.formats import UNNAMED, Format, document_format
 from dfopt.files.storage import write_text
+from dfopt.structs import replace
 from dfopt_cli.compare_traces import compare_traces, planned, refuse_second_reading
 from dfopt_cli.cost_options import ModelOptions
 from dfopt_cli.exit_codes import CONDITION_MET, NOT_PROVEN

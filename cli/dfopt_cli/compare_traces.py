@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -14,6 +14,7 @@ import typer
 from dfopt.errors import DfoptError, FileError
 from dfopt.files.formats import Format, document_format
 from dfopt.problem.cache_domains import CacheDomains
+from dfopt.structs import replace
 from dfopt_cli.cluster import cluster_at
 from dfopt_cli.cost_options import ModelOptions, model_choice
 from dfopt_cli.exit_codes import NOT_PROVEN

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from dfopt.errors import DfoptError
+from dfopt.structs import replace
 from dfopt_cli.compare_traces import SAVED_HAVE_OPTIONS, Plan, compare_traces, planned, saved_among
 from dfopt_cli.cost_options import ModelOptions
 from dfopt_cli.failures import naming, with_options

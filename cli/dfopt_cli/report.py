@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import shlex
 import sys
-from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from dfopt.errors import FileError
 from dfopt.files.storage import write_text
+from dfopt.structs import replace
 from dfopt_cli.compare_traces import (
     SAVED_HAVE_OPTIONS,
     compare_traces,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,7 @@ from dfopt.errors import DfoptError
 from dfopt.files.formats import toml_format
 from dfopt.files.streams import shown_name
 from dfopt.files.strict_toml import parse_toml
+from dfopt.structs import replace
 from dfopt_cli.cost_options import CostOptions, model_choice
 from dfopt_cli.failures import naming
 from dfopt_cli.trace_files import (

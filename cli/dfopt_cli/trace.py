@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import Annotated, Any
 
 import typer
@@ -11,6 +10,7 @@ import typer
 from dfopt.files import write_instance
 from dfopt.files.streams import shown_name
 from dfopt.problem.instance import Objective
+from dfopt.structs import replace
 from dfopt_cli.cost_options import ModelOptions, model_choice
 from dfopt_cli.failures import naming, parsed
 from dfopt_cli.options import InstanceArgument, OutputOption, ResultArgument, with_option_groups

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from dfopt.errors import DfoptError, FileError
 from dfopt.files.streams import shown_name
+from dfopt.structs import replace
 from dfopt_cli.failures import naming
 from dfopt_cli.output_files import check_output
 from dfopt_cli.printing import say

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from dfopt.structs import replace
 from dfopt_cli import completion
 from dfopt_cli.failures import usage
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Literal
 
 from dfopt.compare.cost_model import COUNTING, CostModel, has_types, lines_read, states_left
@@ -11,6 +11,7 @@ from dfopt.errors import DfoptError, MethodError
 from dfopt.problem.cache_state import Leaves
 from dfopt.problem.instance import Instance, Objective
 from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyG, PenaltyMatrix
+from dfopt.structs import replace
 from dfopt.trace import Trace, TraceHeader
 from dfopt.trace.trace import UNMANAGED
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from dfopt.compare.window_length import Window, in_unit_of, window_starts
 from dfopt.errors import DfoptError, InstanceError
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyMatrix
+from dfopt.structs import replace
 from dfopt.trace import Trace
 from dfopt.trace.events import Integers
 from dfopt.trace.trace import LEAVES, UNMANAGED

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from dfopt.checks import described
 from dfopt.compare.dispatches import Dispatches, Rows
 from dfopt.errors import DfoptError, MethodError
+from dfopt.structs import replace
 from dfopt.time_units import NANOSECONDS
 from dfopt.trace import Trace
 from dfopt.trace.trace import UNMANAGED

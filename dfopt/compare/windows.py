@@ -10,7 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, groupby, islice, pairwise, takewhile
 from operator import attrgetter
@@ -35,6 +35,7 @@ from dfopt.solvers.heuristics.constructive import construct
 from dfopt.solvers.heuristics.contents import Contents, PartCosts
 from dfopt.solvers.matrix import bound_by_flow
 from dfopt.solvers.search import Search, SearchOver
+from dfopt.structs import replace
 from dfopt.trace.trace import LEAVES
 
 CONSTRUCTIONS = 4

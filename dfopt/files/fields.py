@@ -13,9 +13,10 @@ from typing import Any, TypeVar
 
 from dfopt.checks import LARGEST_TOTAL, check_integer
 from dfopt.errors import DfoptError, FileError
-from dfopt.files.other_words import keys_called
-from dfopt.files.strict_json import LONGEST_KEY, Document, described_json, shown_place
+from dfopt.files.strict_json import Document, described_json
 from dfopt.files.strict_toml import described_toml
+from dfopt.other_words import keys_called
+from dfopt.structs import LONGEST_KEY, is_free, shown_place
 
 T = TypeVar("T")
 Reader = Callable[[Any], Any]
@@ -27,11 +28,6 @@ CLOSE_ENOUGH = 0.5
 
 MISSPELT = 0.8
 """A key of this similarity is meant, even if another field has the wrong word for another key."""
-
-
-def is_free(key: str) -> bool:
-    """Whether users may add ``key`` to any object, because readers ignore it."""
-    return key.startswith("x-") or key == "$schema"
 
 
 def fields_of(

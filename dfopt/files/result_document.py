@@ -17,7 +17,6 @@ from dfopt.files.fields import (
     each,
     fields_of,
     integer,
-    is_free,
     number,
     optional,
     signed_integer,
@@ -31,10 +30,10 @@ from dfopt.files.strict_json import (
     Document,
     check_document,
     described_json,
-    shown_place,
 )
 from dfopt.problem.result import Progress, Result, Status, StopReason, relative_gap
 from dfopt.problem.schedule import CpuSchedule, Schedule
+from dfopt.structs import is_free, shown_place
 
 FORMAT = Format.RESULT
 

@@ -19,13 +19,13 @@ from dfopt.checks import described
 from dfopt.errors import FileError
 from dfopt.files.storage import read_text
 from dfopt.files.streams import shown_name
+from dfopt.structs import shown_place
 
 Document = dict[str, Any]
 
 DEEPEST_NESTING = 200
 MOST_DIGITS = 1000
 HUGE = 10**MOST_DIGITS
-LONGEST_KEY = 60
 LONGEST_QUOTE = 30
 WORDS_AND_NUMBERS = ("true", "false", "null", *"-0123456789")
 
@@ -131,19 +131,6 @@ def _check_scalar(value: object, path: tuple[str | int, ...]) -> None:
         case _:
             problem = f"JSON has no {type(value).__name__}; use a list or a dict"
     raise FileError(problem, place=shown_place(path))
-
-
-def shown_place(path: tuple[str | int, ...]) -> str:
-    """Return a path into a document as errors show it, such as ``tasks[3].lines``."""
-    place = ""
-    for key in path:
-        if isinstance(key, int):
-            place += f"[{key}]"
-        elif key.replace("-", "_").replace("$", "_").isidentifier() and len(key) <= LONGEST_KEY:
-            place += f".{key}" if place else key
-        else:
-            place += f"[{described(key)}]"
-    return place
 
 
 def described_json(value: object) -> str:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
-from dfopt.checks import check_optional_name, settle_choice
+from dfopt.structs import Checked
 
 
 class Leaves(StrEnum):
@@ -17,8 +16,7 @@ class Leaves(StrEnum):
     INVALIDATED = "invalidated"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CacheState:
+class CacheState(Checked):
     """The content of a CPU's cache before its first task.
 
     Parameters
@@ -34,11 +32,6 @@ class CacheState:
     df: str | None = None
     leaves: Leaves = Leaves.CLEAN
     type: str | None = None
-
-    def __post_init__(self) -> None:
-        check_optional_name(self.df, "df")
-        settle_choice(self, "leaves", Leaves)
-        check_optional_name(self.type, "type")
 
 
 InitialState = CacheState | Literal["unknown"] | None

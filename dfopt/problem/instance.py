@@ -6,31 +6,27 @@ Python callers alike.
 
 from __future__ import annotations
 
-import functools
 import warnings
-from collections.abc import Iterator
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Iterator
 from enum import StrEnum
+from functools import cache, cached_property
 from math import gcd
 from operator import itemgetter
-from typing import Literal
+from typing import Annotated, Any, Literal
 
-from dfopt.checks import (
-    LARGEST_TOTAL,
-    check_integer,
-    check_name,
-    check_optional_name,
-    check_type,
-    described,
-    settle_choice,
-)
+from msgspec import Meta, field
+from msgspec.structs import asdict, fields
+
+from dfopt.checks import LARGEST_TOTAL, check_type
 from dfopt.errors import DfoptWarning, InstanceError
-from dfopt.problem.cache_state import CacheState, InitialState, Leaves
+from dfopt.problem.cache_state import InitialState, Leaves
 from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.problem.task_names import check_ids, check_precedence
 from dfopt.render import MOST_COLUMNS, MOST_ROWS, html
-from dfopt.short_repr import short_repr
+from dfopt.structs import REQUIRED, Checked, Natural, Positive
 from dfopt.table import Table, columns
+
+PENALTY_KINDS = "g is one setup time for all, f a setup by 'lines', matrix has setups s_ij"
 
 LARGEST_TASK_COUNT = 10_000_000
 
@@ -46,8 +42,7 @@ class Objective(StrEnum):
     MAKESPAN = "makespan"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Task:
+class Task(Checked):
     """One task, or ``count`` equal ones.
 
     Parameters
@@ -77,28 +72,13 @@ class Task:
     id: str
     df: str | None = None
     type: str | None = None
-    lines: int | None = None
+    lines: Natural | None = None
     leaves: Leaves = Leaves.CLEAN
-    exec: int = 0
-    release: int = 0
+    exec: Natural = 0
+    release: Natural = 0
     after: tuple[str, ...] = ()
-    count: int | None = None
-    size: int = 1
-
-    def __post_init__(self) -> None:
-        check_name(self.id, "id")
-        check_optional_name(self.df, "df")
-        check_optional_name(self.type, "type")
-        if self.lines is not None:
-            check_integer(self.lines, "lines")
-        settle_choice(self, "leaves", Leaves)
-        check_integer(self.exec, "exec")
-        check_integer(self.release, "release")
-        for position, name in enumerate(self.after):
-            check_name(name, f"after[{position}]")
-        if self.count is not None:
-            check_integer(self.count, "count", least=1)
-        check_integer(self.size, "size", least=1)
+    count: Positive | None = None
+    size: Positive = 1
 
     @property
     def multiplicity(self) -> int:
@@ -113,8 +93,7 @@ class Task:
         return (f"{self.id}#{copy}" for copy in range(1, self.count + 1))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Instance:
+class Instance(Checked, dict=True):
     """One optimisation problem: which task runs where and when, at the least penalty.
 
     Parameters
@@ -142,22 +121,6 @@ class Instance:
     name, description, source, time_unit
         Labels without meaning to the solvers.
 
-    Attributes
-    ----------
-    document_sha256
-        Digest of the document this was read from, filled in by the reader; None for an instance
-        built in Python and for a changed copy.
-    size_unit
-        The greatest common divisor of all sizes. Solvers and the checker measure in it.
-    has_sizes
-        Whether some tasks are larger than others and that counts. If not, only the number of tasks
-        on a CPU counts, or not even that.
-    total_size
-        The size of all tasks together, see :meth:`size_of`; n where sizes do not count.
-    room
-        The largest size that a CPU may hold, see :meth:`size_of`. A balanced share is enough for
-        the largest task.
-
     Raises
     ------
     InstanceError
@@ -169,53 +132,90 @@ class Instance:
        Multi-threaded Applications on SMP Machines", Euro-Par 2006, section 3.
     """
 
-    cpus: int
-    penalty: Penalty
-    tasks: tuple[Task, ...] = ()
-    capacity: int | Literal["balanced", "unlimited"] = "balanced"
-    objective: Objective = Objective.MAX_PENALTY
-    initial: tuple[InitialState, ...] = ()
-    cold_start: bool = False
-    final_write_back: bool = False
     name: str | None = None
     description: str | None = None
     source: str | None = None
     time_unit: str | None = None
-    document_sha256: str | None = field(default=None, init=False, compare=False, repr=False)
-    size_unit: int = field(default=1, init=False, compare=False, repr=False)
-    has_sizes: bool = field(default=False, init=False, compare=False, repr=False)
-    total_size: int = field(default=0, init=False, compare=False, repr=False)
-    room: int = field(default=0, init=False, compare=False, repr=False)
-
-    __repr__ = short_repr
+    cpus: Positive
+    capacity: Positive | Literal["balanced", "unlimited"] = "balanced"
+    objective: Objective = Objective.MAX_PENALTY
+    penalty: Annotated[Penalty, Meta(extra={"kinds": PENALTY_KINDS})]
+    initial: tuple[InitialState, ...] = ()
+    cold_start: bool = False
+    final_write_back: bool = False
+    tasks: Annotated[tuple[Task, ...], REQUIRED] = field(default_factory=lambda: ())
 
     def __post_init__(self) -> None:
-        check_integer(self.cpus, "cpus", least=1)
+        """Check what can be wrong with several values together."""
+        super().__post_init__()
         if self.cpus > LARGEST_CPU_COUNT:
             raise InstanceError(
                 f"is {self.cpus}; at most {LARGEST_CPU_COUNT} are supported", place="cpus"
             )
-        if not isinstance(self.capacity, str):
-            check_integer(self.capacity, "capacity", least=1)
-        elif self.capacity not in ("balanced", "unlimited"):
-            raise InstanceError(
-                f"must be 'balanced', 'unlimited' or an integer, not {described(self.capacity)}",
-                place="capacity",
-            )
-        settle_choice(self, "objective", Objective)
-        for flag in ("cold_start", "final_write_back"):
-            if not isinstance(getattr(self, flag), bool):
-                raise InstanceError("must be true or false", place=flag)
-        for label in ("name", "description", "source", "time_unit"):
-            check_optional_name(getattr(self, label), label)
         self._check_tasks()
-        self._compare_sizes()
         self._check_initial()
         check_ids([(task.id, task.count) for task in self.tasks])
         if self.has_precedence:
             check_precedence({task.id: task.after for task in self.tasks})
         self._check_totals()
         self._warn_of_unused_costs()
+
+    def __reduce__(self) -> tuple[Callable[..., Instance], tuple[object, ...]]:
+        # Copies, also those in other processes, are of the same document.
+        return _same, (asdict(self), self.document_sha256)
+
+    def __copy__(self) -> Instance:
+        return self
+
+    @property
+    def document_sha256(self) -> str | None:
+        """Digest of the document this was read from; None where it was built in Python."""
+        return self.__dict__.get("document_sha256")
+
+    @property
+    def size_unit(self) -> int:
+        """The greatest common divisor of all sizes. Solvers and the checker measure in it."""
+        return self._measures[0]
+
+    @property
+    def has_sizes(self) -> bool:
+        """Whether some tasks are larger than others and that counts.
+
+        It does not count where all tasks fit on one CPU. If not, only the number of tasks on a CPU
+        counts, or not even that.
+        """
+        return self._measures[1]
+
+    @property
+    def total_size(self) -> int:
+        """The size of all tasks together, see :meth:`size_of`; n where sizes do not count."""
+        return self._measures[2]
+
+    @property
+    def room(self) -> int:
+        """The largest size that a CPU may hold, see :meth:`size_of`.
+
+        A balanced share is enough for the largest task.
+        """
+        return self._measures[3]
+
+    @cached_property
+    def _measures(self) -> tuple[int, bool, int, int]:
+        """Unit of size, whether sizes count, their total and the room of a CPU."""
+        unit = gcd(*{task.size for task in self.tasks}) or 1
+        total = sum(task.size * task.multiplicity for task in self.tasks) // unit
+        largest = max((task.size for task in self.tasks), default=0) // unit
+        match self.capacity:
+            case "unlimited":
+                room = total
+            case "balanced":
+                room = max(-(-total // self.cpus), largest)
+            case capacity:
+                room = int(capacity) // unit
+        has_sizes = largest > 1 and room < total
+        if largest > 1 and not has_sizes:
+            total = room = self.task_count  # sizes differ, and all tasks fit on a CPU
+        return unit, has_sizes, total, room
 
     @property
     def task_count(self) -> int:
@@ -345,29 +345,6 @@ class Instance:
                 place="tasks",
             )
 
-    def _compare_sizes(self) -> None:
-        """Find out whether sizes count: not where all are equal, or where all tasks fit."""
-        unit = gcd(*{task.size for task in self.tasks}) or 1
-        total = sum(task.size * task.multiplicity for task in self.tasks) // unit
-        largest = max((task.size for task in self.tasks), default=0) // unit
-        match self.capacity:
-            case "unlimited":
-                room = total
-            case "balanced":
-                room = max(-(-total // self.cpus), largest)
-            case capacity:
-                room = int(capacity) // unit
-        has_sizes = largest > 1 and room < total
-        if largest > 1 and not has_sizes:
-            total = room = self.task_count  # sizes differ, and all tasks fit on a CPU
-        for name, value in (
-            ("size_unit", unit),
-            ("has_sizes", has_sizes),
-            ("total_size", total),
-            ("room", room),
-        ):
-            object.__setattr__(self, name, value)
-
     def _check_initial(self) -> None:
         if not self.initial:
             return
@@ -381,11 +358,6 @@ class Instance:
             if state is None or state == "unknown":
                 continue
             place = f"initial[{position}]"
-            if not isinstance(state, CacheState):
-                raise InstanceError(
-                    f"must be a cache state, null or 'unknown', not {described(state)}",
-                    place=place,
-                )
             if isinstance(self.penalty, PenaltyMatrix):
                 check_type(state.type, self.penalty.types, place)
             elif state.df is None:
@@ -396,7 +368,7 @@ class Instance:
     def _check_totals(self) -> None:
         """Refuse sums that 64-bit solvers could not add up."""
         timed = self.objective is Objective.MAKESPAN
-        worst_switch = functools.cache(self._worst_switch)
+        worst_switch = cache(self._worst_switch)
         total = max((task.release for task in self.tasks), default=0)
         for task in self.tasks:
             total += task.multiplicity * (
@@ -430,5 +402,14 @@ class Instance:
                 warnings.warn(
                     f"penalty.{key} is given but does not count without '{flag}'",
                     DfoptWarning,
-                    stacklevel=4,
+                    stacklevel=3,
                 )
+
+
+def _same(fields: dict[str, Any], document_sha256: str | None) -> Instance:
+    """Return an instance that was taken apart, without warnings."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DfoptWarning)
+        instance = Instance(**fields)
+    instance.__dict__["document_sha256"] = document_sha256
+    return instance

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from functools import cached_property
 
-from dfopt.checks import (
-    check_integer,
-    check_name,
-    described,
-)
+from dfopt.checks import described
 from dfopt.errors import InstanceError
 from dfopt.render import html
-from dfopt.short_repr import short_repr
+from dfopt.structs import Checked, Natural
 from dfopt.table import Table, TableColumn
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PenaltyF:
+class PenaltyF(Checked, tag_field="kind", tag="f"):
     """Switch penalty f: lines are read one by one, the cache is written back as a whole.
 
     Parameters
@@ -27,16 +22,11 @@ class PenaltyF:
         Time to write the whole cache back (T_w).
     """
 
-    read_line: int
-    write_back: int
-
-    def __post_init__(self) -> None:
-        check_integer(self.read_line, "read_line")
-        check_integer(self.write_back, "write_back")
+    read_line: Natural
+    write_back: Natural
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PenaltyG:
+class PenaltyG(Checked, tag_field="kind", tag="g"):
     """Switch penalty g: every change of fragment fills and writes back the whole cache.
 
     Parameters
@@ -47,16 +37,11 @@ class PenaltyG:
         Time to write the whole cache back (T_w).
     """
 
-    fill: int
-    write_back: int
-
-    def __post_init__(self) -> None:
-        check_integer(self.fill, "fill")
-        check_integer(self.write_back, "write_back")
+    fill: Natural
+    write_back: Natural
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PenaltyMatrix:
+class PenaltyMatrix(Checked, tag_field="kind", tag="matrix", dict=True):
     """Switch penalty given as a table over task types.
 
     Parameters
@@ -72,19 +57,17 @@ class PenaltyMatrix:
     """
 
     types: tuple[str, ...]
-    switch: tuple[tuple[int, ...], ...]
-    start: tuple[int, ...] | None = None
-    finish: tuple[int, ...] | None = None
-    _numbers: dict[str | None, int] = field(init=False, repr=False, compare=False)
-
-    __repr__ = short_repr
+    switch: tuple[tuple[Natural, ...], ...]
+    start: tuple[Natural, ...] | None = None
+    finish: tuple[Natural, ...] | None = None
 
     def __post_init__(self) -> None:
+        """Check that rows and columns fit the types."""
+        super().__post_init__()
         if not self.types:
             raise InstanceError("needs at least one type", place="types")
         seen: set[str] = set()
         for position, name in enumerate(self.types):
-            check_name(name, f"types[{position}]")
             if name in seen:
                 raise InstanceError(
                     f"the type {described(name)} is there twice", place=f"types[{position}]"
@@ -101,8 +84,10 @@ class PenaltyMatrix:
         for place, row_costs in (("start", self.start), ("finish", self.finish)):
             if row_costs is not None:
                 self._check_row(row_costs, place)
-        numbers = {name: number for number, name in enumerate(self.types)}
-        object.__setattr__(self, "_numbers", numbers)
+
+    @cached_property
+    def _numbers(self) -> dict[str | None, int]:
+        return {name: number for number, name in enumerate(self.types)}
 
     def number_of(self, name: str | None) -> int:
         """Return the row and column of a type."""
@@ -127,8 +112,6 @@ class PenaltyMatrix:
                 "give one entry per type",
                 place=place,
             )
-        for column, cost in enumerate(costs):
-            check_integer(cost, f"{place}[{column}]")
 
 
 Penalty = PenaltyF | PenaltyG | PenaltyMatrix

@@ -12,7 +12,6 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
 from math import inf
 from typing import TYPE_CHECKING
 
@@ -25,6 +24,7 @@ from dfopt.problem.stop import FirstOf, TimeLimit
 from dfopt.solvers.compilation import machine_code
 from dfopt.solvers.interruptible import load_module
 from dfopt.solvers.search import Search, SearchOver
+from dfopt.structs import replace
 
 if TYPE_CHECKING:
     from dfopt.solvers.heuristics.local_search import LocalSearch

@@ -12,7 +12,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from math import inf
@@ -39,6 +39,7 @@ from dfopt.problem.result import Progress, StopReason
 from dfopt.problem.schedule import Schedule, evaluate
 from dfopt.problem.stop import FirstOf, StoppingCriterion, time_limit
 from dfopt.problem.tour_certificate import Tour
+from dfopt.structs import replace
 
 _log = logging.getLogger(__name__)
 

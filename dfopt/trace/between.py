@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import fields
 from typing import Any, TypeVar
 
 import numpy as np
 
 from dfopt.errors import DfoptError
+from dfopt.structs import replace
 from dfopt.trace.events import Flags, Integers, Numbers, Stop
 from dfopt.trace.latest_of_same import latest_of_same
 from dfopt.trace.trace import Gaps, TaskForks, TaskMarks, TaskWakeups, Trace

@@ -9,11 +9,12 @@ The kernel uses the numbers of threads again, so a task is one life of a thread.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from dfopt.errors import FileError
+from dfopt.structs import replace
 from dfopt.trace.events import ANY_CPU, Flags, Integers, KernelEvents, Numbers, Stop, Switches
 from dfopt.trace.nice import (
     LEAST_URGENT,

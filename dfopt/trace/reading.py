@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
 from dfopt.errors import DfoptError
 from dfopt.files.streams import PEEK, opened, shown_name
+from dfopt.structs import replace
 from dfopt.trace.readers.chrome import read_chrome
 from dfopt.trace.readers.dfopt_trace import read_dfopt_trace
 from dfopt.trace.readers.ftrace import FTRACE

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from dataclasses import dataclass, field, fields, is_dataclass
 
 from dfopt.checks import LARGEST_TOTAL, described
 from dfopt.errors import MethodError
@@ -26,6 +26,7 @@ from dfopt.problem.instance import Instance, Objective
 from dfopt.problem.penalties import PenaltyF, PenaltyMatrix
 from dfopt.problem.result import Result
 from dfopt.problem.tour_certificate import Tour
+from dfopt.structs import replace
 from dfopt.verify.branching import false_cases
 from dfopt.verify.cases import UnprovenError
 from dfopt.verify.counting import counted_bound

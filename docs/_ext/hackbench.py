@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dfopt import replace
 from dfopt.compare import compare_trace, parse_window
 from dfopt.compare.attainable.permitted_wait import usual_waits
 from dfopt.plot import plot_foresight, plot_frontier

@@ -1,9 +1,9 @@
 """All combinations of the policies' tie-breaks."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import product
 
+from dfopt import replace
 from dfopt_models.space_sharing import Mix, TieBreak
 
 

@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 
 from dfopt.errors import FileError
 from dfopt.files.fields import at, fields_of
-from dfopt.files.strict_json import shown_place
 from dfopt.files.strict_toml import described_toml
+from dfopt.structs import shown_place
 
 T = TypeVar("T")
 

@@ -3,12 +3,12 @@
 import os
 import subprocess
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from dfopt import replace
 from dfopt.bench import Entry, read_set
 from dfopt.files import write_instance
 from dfopt.problem.instance import Instance, Task

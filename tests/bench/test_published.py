@@ -1,11 +1,11 @@
 """Published bounds beside rows."""
 
 import itertools
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from dfopt import replace
 from dfopt.bench import (
     PublishedBounds,
     RowStatus,

@@ -2,12 +2,11 @@ import os
 import signal
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from dfopt import Status, read_instance, read_result
+from dfopt import Status, read_instance, read_result, replace
 from dfopt.bench import Entry, Row, RowStatus, RunProgress, Settings, read_rows, read_set, run
 from dfopt.bench.benchmark import Attempt
 from dfopt.errors import DfoptError

@@ -1,10 +1,10 @@
 import json
 import os
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from dfopt import replace
 from dfopt.bench import read_set
 from dfopt.errors import DfoptError, DfoptWarning
 from dfopt.files import fingerprint, read_instance, write_instance

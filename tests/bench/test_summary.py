@@ -1,11 +1,11 @@
 import math
-from dataclasses import replace
 
 import jsonschema
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dfopt import replace
 from dfopt.bench import Report, Row, RowStatus, Settings, summarise
 from dfopt.bench.summary import summary_document
 from dfopt.files import schema

@@ -1,13 +1,12 @@
 import os
 import tempfile
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dfopt import __version__
+from dfopt import __version__, replace
 from dfopt.bench import Row, RowStatus, read_rows
 from dfopt.bench.rows import COLUMNS, line_of, rows_file
 from dfopt.errors import DfoptError

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import partial
 from math import dist
 from random import Random
 
-from dfopt import CacheState, Instance, Leaves, Objective, PenaltyF, PenaltyG, PenaltyMatrix, Task
+from dfopt import (
+    CacheState,
+    Instance,
+    Leaves,
+    Objective,
+    PenaltyF,
+    PenaltyG,
+    PenaltyMatrix,
+    Task,
+    replace,
+)
 from dfopt.generate import matrix, zipf
 from tests.benchmarks.timed_instances import with_waits
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
 import pytest
 
-from dfopt import Instance, Result, Status, TimeLimit, read_instance, solve
+from dfopt import Instance, Result, Status, TimeLimit, read_instance, replace, solve
 from dfopt.files.certificate_document import certificate_to_document
 from dfopt.generate import zipf
 from dfopt.solvers.cp_sat.circuit_model import CircuitModel

@@ -1,12 +1,11 @@
 """Schedules under g are packed and proven at sizes where one model of all parts stands still."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from statistics import median
 
 import pytest
 
-from dfopt import Instance, Objective, PenaltyG, Status, TimeLimit, solve
+from dfopt import Instance, Objective, PenaltyG, Status, TimeLimit, replace, solve
 from dfopt.generate import tight, zipf
 from dfopt.problem.result import Result
 from dfopt.verify import verify

@@ -8,14 +8,14 @@ a row.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
 from statistics import median
 
 import pytest
 
-from dfopt import Instance, Objective, PenaltyMatrix, Result, Status, TimeLimit, solve
+from dfopt import Instance, Objective, PenaltyMatrix, Result, Status, TimeLimit, replace, solve
 from dfopt.generate import matrix, zipf
 from dfopt.verify import Verification, verify
 from tests.benchmarks.own_process import in_own_process

@@ -1,9 +1,8 @@
 """Checking a certificate of 200 tasks on 16 CPUs takes seconds."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
-from dfopt import Instance, Result, Status, StopReason
+from dfopt import Instance, Result, Status, StopReason, replace
 from dfopt.bounds import cheap_bound
 from dfopt.costs.task_types import task_types
 from dfopt.files import fingerprint

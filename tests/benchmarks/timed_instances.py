@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from random import Random
 
+from dfopt import replace
 from dfopt.generate import zipf
 from dfopt.problem.instance import Instance, Objective, Task
 

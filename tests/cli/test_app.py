@@ -1,12 +1,11 @@
 """The frame of the command: exit codes, one line an error, quiet ends."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from dfopt import __version__
+from dfopt import __version__, replace
 from dfopt.errors import DfoptError
 from dfopt.files import write_instance
 from dfopt_cli import __main__

@@ -4,12 +4,13 @@ import os
 import signal
 import subprocess
 import time
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 
 import jsonschema
 import pytest
 
+from dfopt import replace
 from dfopt.bench import Settings, read_rows
 from dfopt.bench.rows import COLUMNS
 from dfopt.files import schema, write_instance

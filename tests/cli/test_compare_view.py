@@ -2,7 +2,6 @@
 
 import io
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from rich.console import Console
 
+from dfopt import replace
 from dfopt.compare.attainable.frontier import FrontierRow, Scheduling, WaitingFrontier
 from dfopt.compare.attainable.switches_take_time import WithSwitches
 from dfopt.compare.comparison import Comparison

@@ -2,12 +2,12 @@
 
 import json
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
 
+from dfopt import replace
 from dfopt.files import fingerprint, schema, write_instance
 from dfopt.generate import matrix, zipf
 from dfopt.problem.cache_state import CacheState, Leaves

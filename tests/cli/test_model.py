@@ -2,12 +2,12 @@
 
 import json
 import tomllib
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
 
+from dfopt import replace
 from dfopt.files import read_instance, schema
 from dfopt_models.response_time import read_model, write_model
 from tests.cli.conftest import Run, Start

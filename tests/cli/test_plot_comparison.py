@@ -1,12 +1,12 @@
 """``dfopt plot foresight``."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import dfopt.compare
 import dfopt.plot
+from dfopt import replace
 from tests.cli.conftest import Run
 
 MIXED = ("--window", "5", "--window", "5us")

@@ -6,12 +6,12 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from rich.text import Text
 
+from dfopt import replace
 from dfopt.bench import RunProgress
 from dfopt.compare.attainable.frontier import FrontierProgress
 from dfopt.compare.window_length import CompareProgress

@@ -3,7 +3,6 @@ import logging
 import os
 import re
 import signal
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ import jsonschema
 import pytest
 
 import dfopt.solvers
+from dfopt import replace
 from dfopt.files import read_result, schema, write_instance
 from dfopt.generate import zipf
 from dfopt.problem.certificate import CompleteSearch

@@ -1,13 +1,13 @@
 """``dfopt verify`` of proofs that belong to traces."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
 from typer.testing import CliRunner
 
+from dfopt import replace
 from dfopt.compare import CostModel
 from dfopt.compare.attainable.arrivals import arrivals_of
 from dfopt.compare.attainable.bound.proof_document import proof_document, write_proof

@@ -1,11 +1,12 @@
 """Costs of traces and windows, from the definition of a switch alone."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 from typing import Literal
 
+from dfopt import replace
 from dfopt.compare import CostModel
 from dfopt.compare.window_length import Window as Length
 from dfopt.compare.window_length import WindowKind

@@ -1,6 +1,5 @@
 """Whole comparisons of short traces, against all schedules there are."""
 
-from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -8,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dfopt import replace
 from dfopt.bounds.bound import NOTHING
 from dfopt.compare import (
     WHOLE,

@@ -1,10 +1,9 @@
 """Schedules of an instance against its optimum."""
 
-from dataclasses import replace
-
 import pytest
 from jsonschema import Draft202012Validator
 
+from dfopt import replace
 from dfopt.compare.compare_schedules import compare_schedules
 from dfopt.errors import DfoptError
 from dfopt.files import fingerprint, schema

@@ -1,13 +1,13 @@
 """Comparisons of traces with nothing, or a single thing, where there usually is more."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from dfopt import replace
 from dfopt.compare import (
     WHOLE,
     Comparison,

@@ -1,13 +1,13 @@
 """Comparisons as documents: the keys, the figures, and back again."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
 
+from dfopt import replace
 from dfopt.compare.attainable.frontier import Scheduling, WaitingFrontier
 from dfopt.compare.attainable.switches_take_time import WithSwitches
 from dfopt.compare.comparison import Comparison

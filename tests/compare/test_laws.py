@@ -1,12 +1,11 @@
 """Comparisons after a change of names, units or clocks."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dfopt import replace
 from dfopt.compare import Comparison
 from dfopt.problem.cache_state import Leaves
 from dfopt.problem.instance import Objective

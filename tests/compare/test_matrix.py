@@ -1,13 +1,11 @@
 """Traces under a matrix: what was paid, what bounds it, and the rolling schedule."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dfopt import solve
+from dfopt import replace, solve
 from dfopt.compare import CostModel, Window, compare_trace, parse_window
 from dfopt.compare.comparison_parts import Cause
 from dfopt.compare.cost_model import type_costs

@@ -5,11 +5,11 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from dfopt import replace
 from dfopt.compare import CostModel, compare, compare_trace, parse_window
 from dfopt.compare.comparison import Comparison
 from dfopt.compare.dispatches import dispatches_of

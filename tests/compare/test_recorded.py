@@ -1,10 +1,10 @@
 """Recorded traces: no schedule pays less than its bound, whatever the options."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from dfopt import replace
 from dfopt.compare import Comparison, CostModel, compare_trace, parse_window
 from dfopt.problem.cache_state import Leaves
 from dfopt.problem.instance import Objective

@@ -1,10 +1,10 @@
 """Traces as instances: the same tasks, the same optimum."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from dfopt import replace
 from dfopt.compare.cost_model import CostModel
 from dfopt.compare.realised import realised_costs
 from dfopt.compare.to_instance import trace_instance, trace_window

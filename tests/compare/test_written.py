@@ -1,6 +1,5 @@
 """Traces in other formats: what is read again has paid what the trace paid."""
 
-from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -8,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dfopt import replace
 from dfopt.compare import compare_trace
 from dfopt.trace import Trace, TraceHeader, read_trace, write_trace
 from dfopt.trace.labels import label

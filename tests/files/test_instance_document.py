@@ -1,7 +1,6 @@
 """Instances go into files and come back the same."""
 
 import copy
-import dataclasses
 import io
 import json
 import pickle
@@ -11,6 +10,7 @@ from types import SimpleNamespace
 import pytest
 from hypothesis import given
 
+from dfopt import replace
 from dfopt.errors import DfoptWarning
 from dfopt.files import (
     fingerprint,
@@ -141,7 +141,7 @@ def test_standard_input(monkeypatch):
 
 
 def test_file_reads_well(tmp_path):
-    write_instance(dataclasses.replace(EXAMPLE_INSTANCE, name="Größe\n"), tmp_path / "i.json")
+    write_instance(replace(EXAMPLE_INSTANCE, name="Größe\n"), tmp_path / "i.json")
     assert (
         (tmp_path / "i.json").read_text(encoding="utf-8")
         == """\
@@ -211,7 +211,7 @@ def test_fingerprint_stays_with_copies_but_not_with_changes():
         pickle.loads(pickle.dumps(instance)),
     ):
         assert fingerprint(same) == fingerprint(instance)
-    changed = dataclasses.replace(instance, cpus=2)
+    changed = replace(instance, cpus=2)
     assert fingerprint(changed) == fingerprint(
         Instance(cpus=2, penalty=PenaltyG(fill=1, write_back=0))
     )

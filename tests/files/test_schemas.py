@@ -1,10 +1,13 @@
 """The published JSON Schemas and the readers agree, but for what a schema cannot say."""
 
 import functools
+import json
 import operator
+import runpy
 import subprocess
 import sys
 import warnings
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -33,6 +36,7 @@ from tests.files.examples import (
 from tests.result_strategies import results
 from tests.strategies import instances, json_values
 
+ROOT = Path(__file__).parents[2]
 NAMES = (
     "bench-summary",
     "comparison",
@@ -79,6 +83,14 @@ def test_schemas_are_schemas(name):
     (named,) = [known for known in Format if known.startswith(f"dfopt-{name}/")]
     assert document["properties"]["format"] == {"const": named}
     assert schema(named) == document
+
+
+def test_schemas_are_those_of_the_types():
+    generated = runpy.run_path(str(ROOT / "release" / "schemas.py"))
+    assert generated["TYPES"]
+    for document in generated["TYPES"]:
+        written = json.loads(json.dumps(generated["schema_of"](document)))
+        assert schema(document.format) == written, "run 'make schemas'"
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -155,6 +167,13 @@ BEYOND_THE_SCHEMA = (
     "no task has the id",
     "the tasks wait for each other in a cycle",
     "is not one of penalty.types",
+    "name one of penalty.types",
+    "name the task's fragment",
+    "name the fragment in the cache",
+    "say how many lines the task reads",
+    "knows it, and this one is",
+    "needs at least one type",
+    "at most 1000000 are supported",
     "give one row per type",
     "give one entry per type",
     "give one per CPU",

@@ -1,14 +1,23 @@
 """Integer programs of instances: other solvers find dfopt's optimum in the exported files."""
 
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dfopt import Instance, Leaves, Objective, PenaltyF, PenaltyG, PenaltyMatrix, Task, solve
+from dfopt import (
+    Instance,
+    Leaves,
+    Objective,
+    PenaltyF,
+    PenaltyG,
+    PenaltyMatrix,
+    Task,
+    replace,
+    solve,
+)
 from dfopt.errors import MethodError
 from dfopt.integer_program import (
     IntegerProgram,

@@ -1,11 +1,11 @@
 """What was attainable, as bars: what each one says."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from matplotlib.axes import Axes
 
+from dfopt import replace
 from dfopt.compare.attainable.switches_take_time import WithSwitches
 from dfopt.compare.comparison import Comparison
 from dfopt.errors import DfoptError

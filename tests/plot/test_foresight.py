@@ -1,6 +1,5 @@
 """Costs by cause, rolling schedules and bounds, and curves of look-ahead."""
 
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -8,6 +7,7 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 
+from dfopt import replace
 from dfopt.compare.comparison import Comparison
 from dfopt.compare.comparison_parts import Cause, Realised
 from dfopt.compare.cost_model import CostModel

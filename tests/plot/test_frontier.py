@@ -1,6 +1,5 @@
 """The frontier: what stands where, and what can be read on it."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +8,7 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.legend import Legend
 
+from dfopt import replace
 from dfopt.compare.attainable.frontier import FrontierRow, Scheduling, WaitingFrontier
 from dfopt.compare.attainable.switches_take_time import WithSwitches
 from dfopt.compare.comparison import Comparison

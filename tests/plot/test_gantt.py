@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ from hypothesis import strategies as st
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from dfopt import replace
 from dfopt.generate import matrix, zipf
 from dfopt.plot import plot_schedule, save_picture
 from dfopt.plot.gantt import MOST_IN_LEGEND, as_people_sort

@@ -1,10 +1,10 @@
 """The data model: what an instance says about itself, and what it refuses."""
 
-import dataclasses
-
 import pytest
 from hypothesis import given
+from msgspec.structs import asdict
 
+from dfopt import replace
 from dfopt.checks import LARGEST_TOTAL
 from dfopt.errors import DfoptWarning, InstanceError
 from dfopt.problem.cache_state import CacheState, Leaves
@@ -29,7 +29,7 @@ def test_defaults():
     small = Instance(cpus=1, penalty=G)
     assert (small.tasks, small.capacity, small.objective) == ((), "balanced", "max-penalty")
     assert (small.cold_start, small.final_write_back, small.initial) == (False, False, ())
-    assert dataclasses.asdict(task()) == {
+    assert asdict(task()) == {
         "id": "t",
         "df": "A",
         "type": None,
@@ -57,7 +57,7 @@ def test_instances_are_values():
     assert first == second
     assert hash(first) == hash(second)
     assert first != instance(task(), cpus=3)
-    with pytest.raises(dataclasses.FrozenInstanceError):
+    with pytest.raises(AttributeError):
         first.cpus = 3
 
 
@@ -150,7 +150,7 @@ def test_strategies_draw_names_once(drawn):
         (lambda: instance(cpus=LARGEST_CPU_COUNT + 1), "cpus: is 1000001; at most 1000000 are sup"),
         (lambda: instance(capacity=0), "capacity: must be at least 1, not 0"),
         (lambda: instance(capacity="all"), "capacity: must be 'balanced', 'unlimited' or an integ"),
-        (lambda: instance(capacity=None), "capacity: must be an integer, not None"),
+        (lambda: instance(capacity=None), "capacity: must be 'balanced', 'unlimited' or an integ"),
         (lambda: instance(objective="Cmax"), "objective: must be one of 'max-penalty', 'tota"),
         (lambda: instance(cold_start=1), "cold_start: must be true or false"),
         (lambda: instance(final_write_back=None), "final_write_back: must be true or false"),
@@ -201,7 +201,7 @@ def test_strategies_draw_names_once(drawn):
         ),
         (
             lambda: instance(initial=(None, "warm")),
-            "initial[1]: must be a cache state, null or 'unknown', not 'warm'",
+            "initial[1]: must be 'unknown' or an object {…}, not 'warm'",
         ),
         (
             lambda: instance(initial=(CacheState(df="A"), None), penalty=TABLE),
@@ -307,7 +307,7 @@ def test_totals_of_a_table():
     ("costs", "flag"), [("start", "cold_start"), ("finish", "final_write_back")]
 )
 def test_costs_that_do_not_count_are_warned_of(costs, flag):
-    table = dataclasses.replace(TABLE, **{costs: (1, 2)})
+    table = replace(TABLE, **{costs: (1, 2)})
     with pytest.warns(DfoptWarning, match=f"penalty.{costs} is given but .* '{flag}'"):
         instance(penalty=table)
     assert instance(penalty=table, **{flag: True}).penalty == table
@@ -318,17 +318,17 @@ def test_sizes_are_measured_in_their_common_unit():
     assert (sized.size_unit, sized.has_sizes, sized.sizes) == (2, True, (2, 3))
     assert (sized.total_size, sized.room, sized.tasks_per_cpu) == (9, 6, 3)
     assert sized.missing_capacity == 0
-    assert dataclasses.replace(sized, capacity=7).missing_capacity == 6
-    assert dataclasses.replace(sized, capacity=5).missing_capacity == 6 + 4
-    assert dataclasses.replace(sized, cpus=1, capacity=16).missing_capacity == 2
+    assert replace(sized, capacity=7).missing_capacity == 6
+    assert replace(sized, capacity=5).missing_capacity == 6 + 4
+    assert replace(sized, cpus=1, capacity=16).missing_capacity == 2
 
 
 def test_equal_sizes_are_counted():
     equal = instance(task("a", size=4, count=3), task("b", size=4), capacity=11)
     assert (equal.has_sizes, equal.room, equal.tasks_per_cpu) == (False, 2, 2)
     assert equal.missing_capacity == 0
-    assert dataclasses.replace(equal, capacity=7).missing_capacity == 2
-    assert dataclasses.replace(equal, capacity=3).missing_capacity == 4
+    assert replace(equal, capacity=7).missing_capacity == 2
+    assert replace(equal, capacity=3).missing_capacity == 4
 
 
 def test_a_balanced_capacity_holds_the_largest_task():

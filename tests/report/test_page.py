@@ -4,7 +4,6 @@ import json
 import re
 from base64 import b64encode
 from collections.abc import Mapping
-from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dfopt import replace
 from dfopt.compare import CostModel, compare_trace, parse_window
 from dfopt.compare.attainable.switches_take_time import WithSwitches
 from dfopt.compare.comparison_parts import OrderKept, Realised

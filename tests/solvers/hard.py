@@ -1,7 +1,6 @@
 """Instances that no method closes at once."""
 
-from dataclasses import replace
-
+from dfopt import replace
 from dfopt.generate import matrix, tight, zipf
 from dfopt.problem.instance import Objective
 from dfopt.problem.penalties import PenaltyG

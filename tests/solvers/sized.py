@@ -2,10 +2,10 @@
 
 import random
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import cache
 from itertools import permutations, product
 
+from dfopt import replace
 from dfopt.problem.instance import Instance, Task
 from dfopt.problem.schedule import DeadlockError, combined_cost, evaluate
 from dfopt.problem.switch_costs import order_cost

@@ -10,11 +10,12 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 
+from dfopt import replace
 from dfopt.errors import DfoptError, MethodError
 from dfopt.files import result_from_document, result_to_document
 from dfopt.files.json_text import document_text

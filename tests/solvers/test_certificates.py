@@ -1,10 +1,10 @@
 """Whatever ``auto`` calls optimal has a certificate that the checker follows."""
 
 from collections import Counter
-from dataclasses import replace
 
 import pytest
 
+from dfopt import replace
 from dfopt.generate import matrix, tight, zipf
 from dfopt.problem.certificate import CompleteSearch, DualWeights
 from dfopt.problem.instance import Instance, Objective

@@ -2,11 +2,10 @@
 
 from collections import Counter
 from contextlib import suppress
-from dataclasses import replace
 
 import pytest
 
-from dfopt import GapLimit, Instance, Objective, PenaltyMatrix, TimeLimit, solve
+from dfopt import GapLimit, Instance, Objective, PenaltyMatrix, TimeLimit, replace, solve
 from dfopt.generate import matrix, zipf
 from dfopt.problem.certificate import CompleteSearch, Counting, EvenShares
 from dfopt.problem.stop import FirstOf

@@ -1,11 +1,11 @@
 """Laws between the optimum of an instance and the optima of similar instances."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from dfopt import replace
 from dfopt.bounds import cheap_bound
 from dfopt.costs.best_order import best_order
 from dfopt.costs.task_types import task_types

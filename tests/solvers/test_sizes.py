@@ -1,13 +1,13 @@
 """Tasks of different sizes: the truth by enumeration, laws, and first schedules."""
 
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dfopt import replace
 from dfopt.errors import MethodError
 from dfopt.problem.certificate import SizeWeights
 from dfopt.problem.instance import Instance, Objective, Task

@@ -1,12 +1,11 @@
 """A part of a trace is the trace of what happened in a time."""
 
-import dataclasses
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dfopt import replace
 from dfopt.errors import DfoptError
 from dfopt.trace import between
 from dfopt.trace.events import Stop
@@ -26,11 +25,11 @@ def limits(least=0, most=LATEST):
 def runs(draw):
     """Draw a trace in which no task runs on two CPUs at once."""
     trace = draw(traces_with_events())
-    return dataclasses.replace(
+    return replace(
         trace,
         task=trace.task + np.int32(len(trace.tasks)) * trace.cpu,
         tasks=tuple(
-            dataclasses.replace(task, name=f"{task.name} on {cpu}")
+            replace(task, name=f"{task.name} on {cpu}")
             for cpu in range(trace.cpus)
             for task in trace.tasks
         ),
@@ -75,7 +74,7 @@ def test_who_waits_at_the_beginning_is_woken_then():
         waker=np.array([1, 1, 1, 0, 2], np.int32),
         woken=np.array([0, 2, 2, 0, 1], np.int32),
     )
-    part = between(dataclasses.replace(SMALL, wakeups=wakeups), 220, 420)
+    part = between(replace(SMALL, wakeups=wakeups), 220, 420)
     assert part.wakeups.time.tolist() == [220, 240]
     assert part.wakeups.woken.tolist() == [0, 1]
     assert part.wakeups.waker.tolist() == [-1, 2]
@@ -85,7 +84,7 @@ def test_who_waits_at_the_beginning_is_woken_then():
 def test_who_was_preempted_before_waits_too():
     """Of SMALL, tasks 0 and 2 go on at 250 and 300; they ran until 200."""
     stop = np.array([Stop.PREEMPTED, Stop.SLEEPS, Stop.PREEMPTED, Stop.SLEEPS, Stop.ENDS], np.int8)
-    trace = dataclasses.replace(SMALL, stop=stop)
+    trace = replace(SMALL, stop=stop)
     for begin, time in ((220, [220, 220]), (150, [200]), (90, [])):
         part = between(trace, begin, 500)
         assert part.wakeups.time.tolist() == time
@@ -99,14 +98,14 @@ def test_forks_before_a_first_dispatch_move_too():
         parent=np.array([0, 0], np.int32),
         child=np.array([0, 2], np.int32),
     )
-    part = between(dataclasses.replace(SMALL, forks=forks), 190, 500)
+    part = between(replace(SMALL, forks=forks), 190, 500)
     assert (part.forks.time.tolist(), part.forks.child.tolist()) == ([190], [2])
 
 
 def test_marks_hold_from_then_on():
     task = np.zeros(3, np.int32)
     marks = TaskMarks(time=np.array([10, 300, 500]), task=task, df=task, names=("g3",))
-    part = between(dataclasses.replace(SMALL, marks=marks), 200, 400)
+    part = between(replace(SMALL, marks=marks), 200, 400)
     assert part.marks.time.tolist() == [10, 300]
 
 

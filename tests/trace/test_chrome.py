@@ -2,13 +2,13 @@
 
 import io
 import json
-from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 import pytest
 from hypothesis import given
 
+from dfopt import replace
 from dfopt.errors import FileError
 from dfopt.trace import TraceHeader
 from dfopt.trace.readers.chrome import read_chrome

@@ -1,11 +1,10 @@
 """Times of a trace's own clock."""
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dfopt import replace
 from dfopt.errors import MethodError
 from dfopt.trace.clock_time import clock_time, parse_clock_time, since_beginning
 from dfopt.trace.trace import Trace

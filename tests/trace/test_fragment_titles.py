@@ -1,11 +1,11 @@
 """What people call fragments: labels that say nothing have the comms of their tasks behind them."""
 
 import doctest
-from dataclasses import replace
 
 import pytest
 
 import dfopt.trace.fragment_titles
+from dfopt import replace
 from dfopt.trace.fragment_titles import CommCount, comms_of_inferred, title, titles
 from dfopt.trace.labels import label
 from tests.trace.labels.made import made

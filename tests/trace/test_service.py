@@ -2,11 +2,11 @@
 
 import io
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
 
+from dfopt import replace
 from dfopt.trace.readers.dfopt_trace import read_dfopt_trace
 from dfopt.trace.service import WaitFigures, service_of
 from dfopt.trace.trace import UNMANAGED

@@ -1,11 +1,11 @@
 """One way out for traces, chosen by the ending, and back by the one way in."""
 
 import gzip
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from dfopt import replace
 from dfopt.errors import FileError
 from dfopt.trace import TraceHeader
 from dfopt.trace.reading import read_trace

@@ -5,6 +5,7 @@ import dataclasses
 import numpy as np
 from hypothesis import strategies as st
 
+from dfopt import replace
 from dfopt.problem.instance import Objective
 from dfopt.trace import Gaps, Trace, TraceHeader
 from dfopt.trace.lengths import Lengths
@@ -139,7 +140,7 @@ def traces_with_events(draw):
     gaps = trace.gaps
     ran_last = [draw(st.just(-1) | task) for _ in range(len(gaps))]
     if {*ran_last} - {-1}:
-        gaps = dataclasses.replace(gaps, task=np.array(ran_last, np.int32))
+        gaps = replace(gaps, task=np.array(ran_last, np.int32))
     wakeups, first_wakeups = (
         TaskWakeups(
             **dict(zip(("time", "waker", "woken"), columns(st.just(-1) | task), strict=True))
@@ -151,13 +152,13 @@ def traces_with_events(draw):
     comm = np.array([draw(st.integers(-1, 1)) for _ in range(count)], np.int32)
     comms = Numbering()
     comm = np.array([number if number < 0 else comms["ab"[number]] for number in comm], np.int32)
-    return dataclasses.replace(
+    return replace(
         trace,
         gaps=gaps,
         comm=comm if len(comms) else None,
         comms=comms.names,
         tasks=tuple(
-            dataclasses.replace(task, weight=3 + number if number < weighted else None)
+            replace(task, weight=3 + number if number < weighted else None)
             for number, task in enumerate(trace.tasks)
         ),
         stop=given if (given >= 0).any() else None,

@@ -3,11 +3,11 @@
 import random
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import permutations
 
 import pytest
 
+from dfopt import replace
 from dfopt.problem.certificate import (
     Branching,
     CpuCount,

@@ -1,9 +1,8 @@
 """Counting certificates are counted anew."""
 
-from dataclasses import replace
-
 import pytest
 
+from dfopt import replace
 from dfopt.bounds import cheap_bounds
 from dfopt.costs.task_types import task_types
 from dfopt.problem.certificate import Counting

@@ -2,12 +2,13 @@
 
 import random
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass
 from enum import Enum
 from typing import Any
 
 import pytest
 
+from dfopt import replace
 from dfopt.files import result_from_document
 from dfopt.problem.certificate import (
     Branching,

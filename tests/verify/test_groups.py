@@ -4,11 +4,11 @@ import contextlib
 import random
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 
 import pytest
 
 import dfopt.verify.groups as groups_module
+from dfopt import replace
 from dfopt.errors import MethodError
 from dfopt.generate import tight
 from dfopt.problem.cache_state import CacheState

@@ -1,11 +1,11 @@
 """The check of ``size-weights``: right ones pass, wrong ones do not."""
 
 import random
-from dataclasses import replace
 from itertools import product
 
 import pytest
 
+from dfopt import replace
 from dfopt.errors import MethodError
 from dfopt.files import fingerprint
 from dfopt.problem.certificate import CompleteSearch, Counting, SizeWeights

@@ -1,7 +1,6 @@
 """Proofs by supports: what the checker accepts is true, and what is wrong it names."""
 
 from contextlib import suppress
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -9,6 +8,7 @@ from hypothesis import strategies as st
 
 import dfopt.verify.limited_costs as limited_costs_module
 import dfopt.verify.support_orders as orders_module
+from dfopt import replace
 from dfopt.errors import MethodError
 from dfopt.files import result_from_document, result_to_document
 from dfopt.problem.certificate import SupportProof, Supports, SupportSplit, SupportWeights

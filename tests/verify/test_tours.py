@@ -1,11 +1,10 @@
 """Proofs by tours: what the checker accepts is true, and what is wrong it names."""
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dfopt import replace
 from dfopt.files import result_from_document, result_to_document
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyG, PenaltyMatrix

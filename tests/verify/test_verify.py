@@ -163,5 +163,6 @@ print(*sys.modules)
     parts = {name.split(".")[1] for name in run.stdout.split() if name.startswith("dfopt.")}
     # render, short_repr, table, time_units: how notebooks and prompts show instances and results.
     shown = {"render", "short_repr", "table", "time_units"}
-    assert parts == {"checks", "errors", "files", "problem", "verify"} | shown
+    values = {"checks", "errors", "other_words", "structs"}
+    assert parts == {"files", "problem", "verify"} | values | shown
     assert "ortools" not in run.stdout.split()

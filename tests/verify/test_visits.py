@@ -1,14 +1,13 @@
 """No relaxation is less than the largest value that a CPU can hold."""
 
 import random
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dfopt.verify.weights as weights_module
-from dfopt import Instance, Objective, PenaltyF, PenaltyG, Task
+from dfopt import Instance, Objective, PenaltyF, PenaltyG, Task, replace
 from dfopt.bounds import cheap_bound
 from dfopt.costs.task_types import task_types
 from dfopt.files import fingerprint

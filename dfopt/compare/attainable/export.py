@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from dfopt.compare.attainable.arrivals import NONE, Arrivals
 from dfopt.compare.attainable.timed_schedule import TimedSchedule, waits_of
+from dfopt.structs import replace
 from dfopt.trace.events import Flags, Integers, Numbers
 from dfopt.trace.trace import TaskMarks, TaskWakeups, Trace
 

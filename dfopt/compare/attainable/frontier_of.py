@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
-from dataclasses import replace
 
 import numpy as np
 
@@ -44,6 +43,7 @@ from dfopt.compare.cost_model import CostModel
 from dfopt.parallel.pool import performed
 from dfopt.problem.instance import Objective
 from dfopt.solvers.facade import available_processors
+from dfopt.structs import replace
 from dfopt.time_units import exact_time
 from dfopt.trace.parallel_fragments import parallel_share_of
 from dfopt.trace.service import percentile

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import replace
 from random import Random
 
 import numpy as np
@@ -22,6 +21,7 @@ from dfopt.compare.attainable.local_search import improve
 from dfopt.compare.attainable.timed_schedule import TimedSchedule, recorded_schedule, waits_of
 from dfopt.compare.attainable.waiting_limit import WaitingLimit
 from dfopt.errors import DfoptError
+from dfopt.structs import replace
 
 PREFERENCES = (
     BeamSettings(idle=0.1, waiting=0.5, ahead=8, urgent=12),

@@ -8,12 +8,13 @@ paid.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from dfopt.errors import FileError
 from dfopt.files.imported.source_text import SourceLine, check_acyclic
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyMatrix
+from dfopt.structs import replace
 
 PRECEDES = -1
 """An entry of a sequential ordering problem: the city of the column comes before the row's."""

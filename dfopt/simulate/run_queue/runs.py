@@ -9,7 +9,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,6 @@ from dfopt.errors import DfoptError, FileError
 from dfopt.files.formats import Format
 from dfopt.files.json_text import document_text
 from dfopt.files.storage import write_text
-from dfopt.files.strict_json import shown_place
 from dfopt.parallel.pool import performed
 from dfopt.render import FrameLibrary, frame
 from dfopt.short_repr import short_repr
@@ -26,6 +25,7 @@ from dfopt.simulate.run_queue.contract import Policy
 from dfopt.simulate.run_queue.policies import POLICIES, policy_named, policy_with
 from dfopt.simulate.run_queue.scenario import Scenario
 from dfopt.simulate.run_queue.simulation import Run, UnfitError, run_of, simulate_once
+from dfopt.structs import replace, shown_place
 from dfopt.table import Table, TableColumn
 
 FORMAT = Format.RUN_QUEUE

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from dfopt.errors import DfoptError, FileError
 from dfopt.files.based import BasedFormat
@@ -24,11 +23,11 @@ from dfopt.files.fields import (
     table_by_name,
 )
 from dfopt.files.formats import Format
-from dfopt.files.instance_document import PENALTY_KEYS, penalty_from_document, penalty_to_document
+from dfopt.files.instance_document import penalty_from_document, penalty_to_document
 from dfopt.files.streams import shown_name
 from dfopt.files.strict_json import Document, check_document, described_json
 from dfopt.problem.cache_domains import CacheDomains, cache_domains, cpu_ranges, cpus_of
-from dfopt.problem.penalties import PenaltyF, PenaltyG
+from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyG
 from dfopt.simulate.parameters import anything, made, parameters_of, readers_of
 from dfopt.simulate.run_queue.costs import CacheSizes
 from dfopt.simulate.run_queue.policies import POLICIES, policy_with
@@ -44,6 +43,7 @@ from dfopt.simulate.run_queue.workloads.own_workload import (
     own_workload,
 )
 from dfopt.simulate.run_queue.workloads.replay import Replay
+from dfopt.structs import replace
 from dfopt.trace.trace import Trace
 
 FORMAT = Format.SCENARIO
@@ -308,7 +308,10 @@ READERS: dict[str, Reader] = {
     "machine": table({**readers_of(Machine), "domains": _domains}),
     # What belongs together is checked once a document has been merged with its base.
     "penalty": table(
-        {"kind": string, **{key: anything for keys in PENALTY_KEYS.values() for key in keys}}
+        {
+            "kind": string,
+            **{key: anything for kind in get_args(Penalty) for key in kind.__struct_fields__},
+        }
     ),
     "caches": table(readers_of(CacheSizes)),
     "parameters": table_by_name(anything),

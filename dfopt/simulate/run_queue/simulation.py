@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from random import Random
 from typing import Any
 
@@ -17,6 +17,7 @@ from dfopt.simulate.run_queue.policies import policy_with
 from dfopt.simulate.run_queue.recorder import Counters
 from dfopt.simulate.run_queue.scenario import Scenario
 from dfopt.simulate.run_queue.spin_lock import SpinLock
+from dfopt.structs import replace
 from dfopt.trace.lengths import Lengths
 from dfopt.trace.service import Service, service_of
 from dfopt.trace.trace import Trace, TraceHeader

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import reduce
 
 from dfopt.compare.cost_model import COUNTING
 from dfopt.simulate.run_queue.scenario import Scenario
 from dfopt.simulate.run_queue.simulation import Run
 from dfopt.simulate.statistics import confidence_interval
+from dfopt.structs import replace
 from dfopt.table import Table, Uncertain, Value, columns, facts
 
 SCALES = ((1_000_000, "ms"), (1_000, "µs"))

@@ -7,7 +7,7 @@ This file holds data only. The program of a thread is an iterator of bursts and 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum
 from fnmatch import fnmatchcase
 from random import Random
@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Protocol
 
 from dfopt.checks import check_integer, described
 from dfopt.errors import InstanceError
+from dfopt.structs import replace
 from dfopt.trace.nice import LARGEST_WEIGHT, LEAST_URGENT, MOST_URGENT, weight_of_nice
 
 UNMANAGED = -1

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from itertools import chain
 
 from dfopt.problem.instance import Instance
@@ -19,6 +18,7 @@ from dfopt.solvers.configuration.columns import Column, orders_of
 from dfopt.solvers.configuration.pricing_data import PricingData
 from dfopt.solvers.heuristics.local_search import LocalSearch, fits
 from dfopt.solvers.search import Search, SearchOver
+from dfopt.structs import replace
 
 MOVES_PER_CPU = 100_000
 """A walk has 100,000 moves for each CPU, which take about 0.03 seconds."""

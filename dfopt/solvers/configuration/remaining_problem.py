@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import chain, combinations
 
 import numpy as np
@@ -13,6 +13,7 @@ from dfopt.solvers.configuration.columns import Column, CpuContent
 from dfopt.solvers.configuration.fragment_knapsack import Flags, Integers
 from dfopt.solvers.configuration.prices import Prices
 from dfopt.solvers.configuration.pricing_data import PricingData
+from dfopt.structs import replace
 
 Range = tuple[int, int]
 """The least and the largest number."""

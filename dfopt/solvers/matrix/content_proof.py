@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from dfopt.problem.instance import Instance, Objective
 from dfopt.solvers.matrix.content_program import ContentProgram, Masks, SupportDuals
 from dfopt.solvers.matrix.content_search import Part
 from dfopt.solvers.matrix.support_costs import UNREACHED
+from dfopt.structs import replace
 from dfopt.verify.support_orders import Orders
 from dfopt.verify.supports import worths
 

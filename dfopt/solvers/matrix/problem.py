@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import gcd
 
 from dfopt.costs.cost_table import CostTable
 from dfopt.costs.task_types import TaskType
 from dfopt.problem.instance import Instance, Objective
+from dfopt.structs import replace
 
 MOST_LISTED = 60
 """Cheap supports of at most 60 types are listed."""

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 import numpy as np
 
 from dfopt.solvers.matrix.problem import MatrixProblem
 from dfopt.solvers.matrix.support_costs import UNREACHED, Integers, NegativeRing, SupportCosts
 from dfopt.solvers.matrix.transportation import go_on
+from dfopt.structs import replace
 
 State = tuple[int, int]
 """A support, a bit for each type, and the last type."""

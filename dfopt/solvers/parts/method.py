@@ -11,7 +11,6 @@ from __future__ import annotations
 import logging
 import random
 from collections.abc import Iterator
-from dataclasses import replace
 
 from dfopt.errors import MethodError
 from dfopt.problem.certificate import CompleteSearch, FullGroups
@@ -21,6 +20,7 @@ from dfopt.solvers.parts.groups import GroupGoal, goal_within
 from dfopt.solvers.parts.heuristic import GroupHeuristic
 from dfopt.solvers.parts.packing import Packing
 from dfopt.solvers.search import Search
+from dfopt.structs import replace
 from dfopt.verify.groups import false_groups
 
 logger = logging.getLogger(__name__)

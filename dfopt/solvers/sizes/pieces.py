@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections import Counter
 from contextlib import suppress
-from dataclasses import replace
 
 from dfopt.problem.certificate import CompleteSearch, FullGroups
 from dfopt.problem.instance import Instance, Objective, Task
@@ -18,6 +17,7 @@ from dfopt.problem.penalties import PenaltyG
 from dfopt.problem.result import Progress, StopReason
 from dfopt.solvers import parts
 from dfopt.solvers.search import Search, SearchOver
+from dfopt.structs import replace
 
 MOST_PIECES = 500_000
 """At most 500,000 pieces: more take too long to be named."""

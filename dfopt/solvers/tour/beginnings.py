@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from dfopt.errors import MethodError
 from dfopt.problem.instance import Instance
@@ -11,6 +10,7 @@ from dfopt.solvers.tour.cut_program import CutProgram, Ranges
 from dfopt.solvers.tour.problem import START, TourProblem
 from dfopt.solvers.tour.proof import TourCase, TourWeights, leaf_of, order_cut
 from dfopt.solvers.tour.separation import Cut
+from dfopt.structs import replace
 from dfopt.verify.beginnings import MOST_NODES, Beginnings, cheapest_order
 from dfopt.verify.tours import CutArcs, Tours, beginnings_of
 

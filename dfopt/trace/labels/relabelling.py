@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
+from dfopt.structs import replace
 from dfopt.trace.events import Flags, Integers, Numbers, Stop, Stops
 from dfopt.trace.trace import UNMANAGED, Trace
 

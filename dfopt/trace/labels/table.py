@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +13,7 @@ import numpy as np
 from dfopt.errors import FileError
 from dfopt.files.storage import read_text, write_text
 from dfopt.files.streams import shown_name
+from dfopt.structs import replace
 from dfopt.trace.labels.inference import Inferred
 from dfopt.trace.trace import UNMANAGED, Trace
 

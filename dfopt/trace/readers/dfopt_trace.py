@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from itertools import chain
 from typing import Any, BinaryIO
 
@@ -19,6 +18,7 @@ from dfopt.checks import LARGEST_TOTAL
 from dfopt.errors import DfoptError, FileError
 from dfopt.files.storage import BYTE_ORDER_MARK
 from dfopt.files.strict_json import Document
+from dfopt.structs import replace
 from dfopt.trace.events import Integers, Numbers
 from dfopt.trace.readers.dfopt_trace_lines import (
     GAP_ENDS,

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import BinaryIO
 
 import numpy as np
 
 from dfopt.errors import FileError
+from dfopt.structs import replace
 from dfopt.trace.dispatches import trace_of
 from dfopt.trace.events import ANY_CPU, KernelEvents, Loss
 from dfopt.trace.quality import counted

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from dfopt.checks import LARGEST_TOTAL
 from dfopt.errors import FileError
 from dfopt.problem.instance import LARGEST_CPU_COUNT
+from dfopt.structs import replace
 from dfopt.trace.dispatches import IDLE, trace_of
 from dfopt.trace.events import (
     ANY_CPU,

@@ -2,10 +2,11 @@
 
 import csv
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
+from dfopt import replace
 from dfopt.bench import PublishedBounds
 from dfopt.errors import DfoptError, FileError
 from dfopt.files.imported import import_instance

@@ -1,8 +1,8 @@
 """The simulations behind the section on batches, with what is from the paper and what assumed."""
 
 from collections.abc import Iterable
-from dataclasses import replace
 
+from dfopt import replace
 from dfopt.problem.penalties import PenaltyF
 from dfopt.simulate.run_queue.policies import POLICIES
 from dfopt.simulate.run_queue.scenario_document import read_scenario

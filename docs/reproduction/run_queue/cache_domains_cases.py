@@ -1,7 +1,6 @@
 """The cases of the page on cache domains: recordings and chats on machines with domains."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from cache_domains_runs import (
     BY_FRAGMENT,
@@ -16,6 +15,8 @@ from cache_domains_runs import (
 )
 from pinter_chat import LINES, MESSAGE_TIME, MESSAGES, READ_LINE, SHORTENED, SOCKET, USER_LINES
 from pinter_runs import SPAWN_TIMES
+
+from dfopt import replace
 
 FITTED = (
     ("messages", MESSAGES[0] // SHORTENED),

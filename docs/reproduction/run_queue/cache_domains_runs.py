@@ -3,13 +3,14 @@
 import shlex
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 from pathlib import Path
 
 import numpy as np
 
+from dfopt import replace
 from dfopt.compare import WHOLE, CostModel, compare_trace
 from dfopt.compare.cost_model_choice import ModelChoice, with_dispatch_costs
 from dfopt.problem.cache_domains import CacheDomains, cache_domains

@@ -1,7 +1,6 @@
 """The tables of the page on cache domains, and how numbers are written there."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from statistics import mean
 
 from cache_domains_cases import AT_HALF, title_of
@@ -17,6 +16,8 @@ from cache_domains_runs import (
     Variant,
 )
 from words import table, with_interval
+
+from dfopt import replace
 
 DASH = "–"
 

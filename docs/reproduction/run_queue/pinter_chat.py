@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import replace
 from itertools import pairwise
 from statistics import fmean, mean, stdev
 
@@ -11,6 +10,7 @@ from rows import Row, evidence
 from words import is_clearly_above, listed, percent, percents, with_interval
 from words import table as markdown
 
+from dfopt import replace
 from dfopt.simulate.run_queue.contract import Policy
 from dfopt.simulate.run_queue.workloads.chat import Chat
 

@@ -6,13 +6,13 @@ the size of fragments, and gains and misses by size cannot come out as they were
 """
 
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import replace
 from statistics import mean
 
 from pinter_runs import SHIPPED, SPAWN_TIMES, VANILLA, simulated
 from rows import Row, evidence
 from words import grows, listed, with_interval
 
+from dfopt import replace
 from dfopt.simulate.run_queue.costs import CacheSizes
 from dfopt.simulate.run_queue.workloads.custom import Custom, FragmentOrder
 

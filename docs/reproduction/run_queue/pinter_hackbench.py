@@ -1,10 +1,10 @@
 """Hackbench under data affinity: Pinter and Zalmanovici, section 5, name it without numbers."""
 
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import replace
 
 from pinter_runs import NEW, SHIPPED, SPAWN_TIMES, VANILLA, simulated
 
+from dfopt import replace
 from dfopt.simulate.run_queue.contract import Policy
 from dfopt.simulate.run_queue.workloads.hackbench import Hackbench
 

@@ -1,7 +1,6 @@
 """Simulations on the machine of Pinter and Zalmanovici, under their scheduler and O(1)."""
 
-from dataclasses import replace
-
+from dfopt import replace
 from dfopt.problem.penalties import PenaltyF
 from dfopt.simulate.run_queue.contract import Policy
 from dfopt.simulate.run_queue.costs import CacheSizes

@@ -5,7 +5,6 @@ seeds than the section's are simulated.
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from sohn_runs import (
     LOCK_TIME,
@@ -18,6 +17,8 @@ from sohn_runs import (
     measured,
     mix,
 )
+
+from dfopt import replace
 
 SEEDS = range(100, 106)
 MISS_RATIO, CSWITCH = 0.92, 1.4

@@ -1,12 +1,13 @@
 """The scenarios of Sohn and Kim's figures, and what is measured in them."""
 
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import astuple, dataclass
 from functools import cache
 from statistics import fmean, stdev
 
 from scipy.stats import t as student
 
+from dfopt import replace
 from dfopt.simulate.run_queue.policies import POLICIES
 from dfopt.simulate.run_queue.scenario_document import read_scenario
 from dfopt.simulate.run_queue.simulation import simulate_once

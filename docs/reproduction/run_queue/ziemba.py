@@ -1,7 +1,6 @@
 """Segregation of HTTP and PHP: Ziemba, Upadhyaya and Pai, section 4."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from rows import Row, Section, evidence
 from words import percent
@@ -25,6 +24,7 @@ from ziemba_runs import (
     measured,
 )
 
+from dfopt import replace
 from dfopt.simulate.run_queue.policies.linux_o1 import LinuxO1
 from dfopt.simulate.run_queue.policies.segregation import Segregation
 from dfopt.simulate.run_queue.workloads.web_server import HTTP, PHP_LONG

@@ -1,11 +1,12 @@
 """Simulations of the web server with HTTP and PHP together, and apart."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from statistics import mean
 
 import numpy as np
 from ziemba_penalty import web_server_penalty
 
+from dfopt import replace
 from dfopt.problem.penalties import PenaltyMatrix
 from dfopt.simulate.run_queue.contract import Policy
 from dfopt.simulate.run_queue.policies.segregation import Segregation

@@ -8,9 +8,10 @@ threads find their data from the second pass on.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from math import isfinite
 
+from dfopt.structs import replace
 from dfopt_models.batching import equations
 from dfopt_models.errors import ModelError
 from dfopt_models.parameter_fields import is_assumed
@@ -114,7 +115,7 @@ class BatchingModel:
                 raise ModelError(
                     f"is not a parameter; known are {', '.join(PARAMETERS)}", place=name
                 )
-        return replace(self, **values)  # type: ignore[arg-type]
+        return replace(self, **values)
 
     def threads(self, granularity: int) -> int:
         """Return how many threads there are."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from dfopt.files.formats import Format
+from dfopt.structs import replace
 from dfopt.table import Table, Uncertain, columns, facts, table_of
 from dfopt_models.batching.model import BatchChoice, BatchingModel, choice, choices, pareto
 from dfopt_models.batching.touched_lines import model_that_is_quick, simulated_misses

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from dfopt.files.formats import Format
+from dfopt.structs import replace
 from dfopt.table import Table, Value, columns, facts, table_of
 from dfopt_models.contention.locks import Contention, Holds
 from dfopt_models.contention.model import ContentionModel, Published

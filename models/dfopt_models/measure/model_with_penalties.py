@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from dfopt.errors import FileError
+from dfopt.structs import replace
 from dfopt_models.measure.machine_document import MachineCosts
 from dfopt_models.measure.model_from_runs import PENALTIES
 from dfopt_models.measure.penalties import ANY_JOB, MeasuredPenalties

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from dfopt.checks import check_integer
 from dfopt.errors import FileError
 from dfopt.files.fields import at, integer, string
 from dfopt.files.formats import Format, parse_toml_of
+from dfopt.structs import replace
 from dfopt.table import Table, TableColumn, Uncertain, columns, facts
 from dfopt_models.errors import ModelError
 from dfopt_models.parameter_fields import (

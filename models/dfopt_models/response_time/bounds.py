@@ -8,11 +8,12 @@ as fast as the baseline begins at the :func:`.waste_budget`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dfopt.structs import replace
 from dfopt_models.errors import ModelError
 from dfopt_models.response_time.case import Case
 from dfopt_models.response_time.comparison import PolicyComparison

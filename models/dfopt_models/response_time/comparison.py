@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
+from dfopt.structs import replace
 from dfopt_models.parameter_fields import Range
 from dfopt_models.response_time.case import Case
 from dfopt_models.response_time.measured import Measured

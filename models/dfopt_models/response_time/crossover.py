@@ -12,12 +12,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dfopt.structs import replace
 from dfopt_models.errors import ModelError
 from dfopt_models.growth import GrowthPath
 from dfopt_models.response_time.comparison import PolicyComparison

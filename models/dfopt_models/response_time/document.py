@@ -10,10 +10,10 @@ from typing import Any
 
 from dfopt.errors import FileError
 from dfopt.files import write_text
-from dfopt.files.fields import at, each, is_free
+from dfopt.files.fields import at, each
 from dfopt.files.formats import Format, parse_toml_of
-from dfopt.files.strict_json import shown_place
 from dfopt.files.strict_toml import described_toml
+from dfopt.structs import is_free, shown_place
 from dfopt_models.parameter_fields import (
     RANGES,
     SOURCES,

@@ -12,9 +12,10 @@ say more than ranges of what follows from them.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product as combinations
 
+from dfopt.structs import replace
 from dfopt_models.errors import ModelError
 from dfopt_models.response_time.case import Case, check_parameter
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 from dfopt.checks import described
 from dfopt.short_repr import short_repr
+from dfopt.structs import replace
 from dfopt_models.errors import ModelError
 from dfopt_models.parameter_fields import Range
 from dfopt_models.response_time.case import JOB_NUMBERS, POLICY_NUMBERS, Case, check_parameter

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dfopt.structs import replace
 from dfopt_models.errors import ModelError
 from dfopt_models.growth import GrowthPath
 from dfopt_models.response_time import equations

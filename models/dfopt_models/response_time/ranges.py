@@ -19,7 +19,6 @@ half width times itself is a polynomial, too, so that the ends of what is possib
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
 from itertools import product as combinations
 
 import numpy as np
@@ -27,6 +26,7 @@ from numpy.polynomial import polynomial
 from numpy.typing import ArrayLike
 
 from dfopt.simulate.statistics import CONFIDENCE
+from dfopt.structs import replace
 from dfopt_models.growth import GrowthPath
 from dfopt_models.parameter_fields import Range
 from dfopt_models.response_time.case import SHARED_NUMBERS

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
 
 from dfopt.files.formats import Format
+from dfopt.structs import replace
 from dfopt.table import Table, TableColumn, Uncertain, Value, columns, facts
 from dfopt_models.growth import KNOWN_DIGITS, GrowthPath, growth_text
 from dfopt_models.response_time.assumptions import (

@@ -22,7 +22,8 @@ from dfopt.files.fields import (
 )
 from dfopt.files.formats import Format
 from dfopt.files.streams import shown_name
-from dfopt.files.strict_json import Document, check_document, described_json, shown_place
+from dfopt.files.strict_json import Document, check_document, described_json
+from dfopt.structs import shown_place
 from dfopt_models.space_sharing.mix import (
     AllocationParameters,
     Application,

@@ -1,10 +1,10 @@
 """The recordings of hackbench in the documentation, with the groups that hackbench made."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
+from dfopt import replace
 from dfopt.trace import Trace, read_trace
 
 EXAMPLES = Path(__file__).parents[3] / "docs/examples"

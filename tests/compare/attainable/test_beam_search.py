@@ -1,11 +1,10 @@
 """Beam searches of sections: possible schedules, and changes that are counted as they are."""
 
-from dataclasses import replace
-
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dfopt import replace
 from dfopt.compare.attainable.arrivals import NONE, Arrivals
 from dfopt.compare.attainable.beam_search.layout import FAR
 from dfopt.compare.attainable.beam_search.search import BeamSettings, beam_search

@@ -1,12 +1,12 @@
 """The checker of schedules: recorded and cheapest schedules pass, and each broken rule is named."""
 
-from dataclasses import replace
 from random import Random
 
 import numpy as np
 import pytest
 from hypothesis import given
 
+from dfopt import replace
 from dfopt.compare.attainable.arrivals import NONE, Arrivals
 from dfopt.compare.attainable.check import MOST_NAMED, check_schedule, checked_cost
 from dfopt.compare.attainable.timed_schedule import (

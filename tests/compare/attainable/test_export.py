@@ -1,12 +1,11 @@
 """Schedules as traces: what was paid and how long each waited can be read from the file again."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from dfopt import replace
 from dfopt.compare import CostModel
 from dfopt.compare.attainable.arrivals import NONE, arrivals_of
 from dfopt.compare.attainable.export import schedule_trace

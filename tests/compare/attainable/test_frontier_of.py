@@ -1,12 +1,12 @@
 """The rows of a frontier: what each costs, how long things wait in it, and what is left out."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from dfopt import replace
 from dfopt.compare import CostModel, PermittedWait, compare_trace
 from dfopt.compare.attainable import frontier_of as module
 from dfopt.compare.attainable.arrivals import arrivals_of

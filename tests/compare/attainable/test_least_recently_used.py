@@ -1,11 +1,11 @@
 """A placement without foresight."""
 
-from dataclasses import replace
 from random import Random
 
 import numpy as np
 from hypothesis import given
 
+from dfopt import replace
 from dfopt.compare.attainable.arrivals import Arrivals
 from dfopt.compare.attainable.check import check_schedule
 from dfopt.compare.attainable.placement import best_placement, least_recently_used

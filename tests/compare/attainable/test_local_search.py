@@ -1,12 +1,12 @@
 """Local search: every schedule is valid, none costs less than the optimum, most cost as much."""
 
-from dataclasses import replace
 from random import Random
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from dfopt import replace
 from dfopt.compare.attainable.check import check_schedule
 from dfopt.compare.attainable.local_search import improve, search
 from dfopt.compare.attainable.timed_schedule import TimedSchedule, cost_of, recorded_schedule

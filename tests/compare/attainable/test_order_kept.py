@@ -1,6 +1,5 @@
 """Dispatches that start in their order: the best CPUs, and those of the rule without look-ahead."""
 
-from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -8,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dfopt import replace
 from dfopt.compare import CostModel
 from dfopt.compare.attainable import placement
 from dfopt.compare.attainable.order_kept import order_kept_of

@@ -1,13 +1,13 @@
 """The patient rule: by hand, what holds for every run, and that it knows no future."""
 
 import re
-from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dfopt import replace
 from dfopt.compare.attainable import patience as patience_file
 from dfopt.compare.attainable import patient_replay
 from dfopt.compare.attainable.arrivals import NONE, Arrivals, FixedBlocks, SwitchCosts

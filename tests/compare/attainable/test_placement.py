@@ -1,6 +1,6 @@
 """The best CPUs for dispatches that keep their starts."""
 
-from dataclasses import fields, replace
+from dataclasses import fields
 from random import Random
 
 import numpy as np
@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dfopt import replace
 from dfopt.compare import CostModel
 from dfopt.compare.attainable import placement as module
 from dfopt.compare.attainable.arrivals import Arrivals, FixedBlocks, SwitchCosts, arrivals_of

@@ -1,11 +1,10 @@
 """Schedules replayed with switches that take time, by hand and by what must always hold."""
 
-from dataclasses import replace
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dfopt import replace
 from dfopt.compare import CostModel
 from dfopt.compare.attainable.arrivals import NONE, Arrivals, arrivals_of
 from dfopt.compare.attainable.check import check_schedule

@@ -1,13 +1,13 @@
 """Schedules as traces are compared with the recording: the same dispatches, and all rules kept."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 
+from dfopt import replace
 from dfopt.compare import CostModel
 from dfopt.compare.attainable.arrivals import arrivals_of
 from dfopt.compare.attainable.export import schedule_trace

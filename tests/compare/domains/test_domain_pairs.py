@@ -1,6 +1,5 @@
 """The pairs of a trace, and the least pairs of its windows."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dfopt import replace
 from dfopt.compare import CostModel, compare_trace
 from dfopt.compare.dispatches import dispatches_of
 from dfopt.compare.domains.domain_pairs import DomainComparison, FragmentShare, domain_comparison

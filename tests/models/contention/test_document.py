@@ -2,12 +2,12 @@
 
 import json
 import tomllib
-from dataclasses import replace
 from importlib import resources
 
 import jsonschema
 import pytest
 
+from dfopt import replace
 from dfopt.errors import DfoptError
 from dfopt.files import schema
 from dfopt_models.contention import (

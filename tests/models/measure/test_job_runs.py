@@ -83,7 +83,7 @@ def test_a_simulated_trace_has_the_figures_of_the_simulator(policy: str, costly:
 
 @pytest.fixture(scope="module")
 def hackbench() -> Trace:
-    from dataclasses import replace
+    from dfopt import replace
 
     trace = read_trace(EXAMPLES / "hackbench-4.txt.gz")
     # hackbench makes one group of 40 processes after the other.
@@ -155,7 +155,7 @@ def test_what_a_reallocation_is() -> None:
 
 
 def test_the_last_of_several_runs_may_not_have_ended() -> None:
-    from dataclasses import replace
+    from dfopt import replace
 
     trace = trace_of((0, 0, 0, 0, 10), (1, 1, 1, 0, 30), (0, 0, 2, 10, 30))
     trace = replace(trace, fragments=("x#1", "y#1", "x#2"))

@@ -1,9 +1,8 @@
 """Pictures of contention and of batches: what they show."""
 
-from dataclasses import replace
-
 import pytest
 
+from dfopt import replace
 from dfopt_models.batching import read_batching
 from dfopt_models.contention import read_contention
 from dfopt_models.plot import plot_batching, plot_contention

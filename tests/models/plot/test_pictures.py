@@ -1,7 +1,6 @@
 """Pictures of the response-time model: what they show, and that they can be saved."""
 
 import warnings
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +8,7 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from dfopt import replace
 from dfopt.errors import DfoptError
 from dfopt.plot import save_picture
 from dfopt.plot.foresight import MARKERS

@@ -1,12 +1,11 @@
 """Bounds, headroom, and waste against reallocations."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from dfopt import replace
 from dfopt_models.errors import ModelError
 from dfopt_models.response_time import (
     Case,

@@ -1,12 +1,11 @@
 """Crossovers: every root, no other, and what ranges allow."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
+from dfopt import replace
 from dfopt_models.errors import ModelError
 from dfopt_models.response_time import (
     Case,

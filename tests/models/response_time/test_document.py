@@ -1,7 +1,6 @@
 """Response-time models in files: what is written is read, and what is wrong is said."""
 
 import gzip
-from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 
@@ -9,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dfopt import replace
 from dfopt.errors import DfoptError, FileError
 from dfopt_models.errors import ModelError
 from dfopt_models.response_time import (

@@ -1,13 +1,12 @@
 """The equations, as numbers and as the formulas of the documentation."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 import sympy
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dfopt import replace
 from dfopt_models.errors import ModelError
 from dfopt_models.formulas import exact, formula_named
 from dfopt_models.response_time import (

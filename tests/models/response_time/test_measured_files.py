@@ -1,12 +1,12 @@
 """Measurements, penalties by quantum and replications in files of the response-time model."""
 
 import tomllib
-from dataclasses import replace
 
 import numpy as np
 import pytest
 from jsonschema import Draft202012Validator
 
+from dfopt import replace
 from dfopt.errors import DfoptError
 from dfopt.files import schema
 from dfopt.files.formats import Format

@@ -1,11 +1,11 @@
 """Every published figure that is claimed, and what follows from the published tables."""
 
-from dataclasses import replace
 from itertools import product
 
 import numpy as np
 import pytest
 
+from dfopt import replace
 from dfopt_models.response_time import (
     GrowthPath,
     Measured,

@@ -1,10 +1,10 @@
 """Mixes so small that every figure is known."""
 
 import math
-from dataclasses import replace
 
 import pytest
 
+from dfopt import replace
 from dfopt.errors import DfoptError
 from dfopt_models.space_sharing import (
     POLICIES,

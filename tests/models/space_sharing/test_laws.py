@@ -1,12 +1,13 @@
 """Laws of every simulation, on random mixes."""
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dfopt import replace
 from dfopt.errors import DfoptError
 from dfopt_models.space_sharing import (
     POLICIES,

@@ -1,9 +1,8 @@
 """Simulated figures as a response-time model: replications of one seed are pairs."""
 
-from dataclasses import replace
-
 import pytest
 
+from dfopt import replace
 from dfopt.simulate.statistics import confidence_interval
 from dfopt_models.response_time import (
     GrowthPath,

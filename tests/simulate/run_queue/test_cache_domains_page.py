@@ -2,7 +2,6 @@
 
 import json
 import shlex
-from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -10,6 +9,7 @@ from types import ModuleType
 import pytest
 from typer.testing import CliRunner
 
+from dfopt import replace
 from dfopt_cli.app import app
 
 ROOT = Path(__file__).parents[3]

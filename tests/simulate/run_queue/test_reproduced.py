@@ -1,12 +1,12 @@
 """What four papers published and the page on run queues claims to reproduce, in short runs."""
 
-from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
+from dfopt import replace
 from dfopt_models.batching import read_batching
 
 SCRIPTS = Path(__file__).parents[3] / "docs" / "reproduction" / "run_queue"

@@ -1,12 +1,13 @@
 """Scenarios as files: what they mean, and what is wrong with them."""
 
 import tomllib
-from dataclasses import fields, replace
+from dataclasses import fields
 from importlib import resources
 
 import pytest
 from jsonschema import Draft202012Validator
 
+from dfopt import replace
 from dfopt.errors import DfoptError
 from dfopt.files import schema
 from dfopt.problem.cache_domains import cache_domains
@@ -212,7 +213,7 @@ def test_what_a_file_says_about_threads(file):
         ({"rooms": "many"}, "parameters.rooms: must be an integer, not 'many'"),
         ({"rooms": 0}, "parameters.rooms: must be at least 1, not 0"),
         ({"machine.cpu": 5}, "machine.cpu: unknown key; did you mean 'cpus'?"),
-        ({"penalty.fill": 5}, "penalty.fill: belongs to the penalty kind 'g'"),
+        ({"penalty.fill": 5}, "penalty.fill: belongs to the kind 'g'"),
         ({"policy.fcfs.slice": 5}, "policy.fcfs.slice: unknown key; did you mean 'time_slice'?"),
         ({"policy.fcfs.time_slice": "a"}, "policy.fcfs.time_slice: must be an integer, not 'a'"),
         ({"machine": 5}, "machine: must be a table, not 5"),

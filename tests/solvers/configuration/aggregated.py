@@ -1,7 +1,6 @@
 """Small instances as the configuration LP sees them."""
 
-from dataclasses import replace
-
+from dfopt import replace
 from dfopt.problem.instance import Instance
 from dfopt.solvers.aggregation import Aggregation, task_classes
 from dfopt.solvers.search import Search

@@ -6,7 +6,6 @@ import random
 import subprocess
 import sys
 from collections import Counter
-from dataclasses import replace
 from functools import cache
 from math import gcd
 from pathlib import Path
@@ -14,6 +13,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from dfopt import replace
 from dfopt.files import read_result, write_instance
 from dfopt.generate import zipf
 from dfopt.problem.cache_state import CacheState, Leaves

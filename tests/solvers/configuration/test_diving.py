@@ -1,9 +1,8 @@
 """Dives keep what the LP leaves spare, and local search fills their last CPUs."""
 
-from dataclasses import replace
-
 import pytest
 
+from dfopt import replace
 from dfopt.generate import zipf
 from dfopt.problem.instance import Instance, Objective
 from dfopt.solvers.configuration import last_cpus

@@ -3,12 +3,12 @@
 import random
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import chain, combinations
 
 import numpy as np
 import pytest
 
+from dfopt import replace
 from dfopt.problem.cache_state import CacheState, Leaves
 from dfopt.problem.instance import Instance, Task
 from dfopt.problem.penalties import PenaltyF

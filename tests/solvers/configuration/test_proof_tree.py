@@ -3,10 +3,10 @@
 import contextlib
 import random
 from collections import Counter
-from dataclasses import replace
 
 import pytest
 
+from dfopt import replace
 from dfopt.generate import zipf
 from dfopt.problem.certificate import Branching, CompleteSearch, DualWeights, Fork, Refutation
 from dfopt.problem.instance import Instance, Objective, Task

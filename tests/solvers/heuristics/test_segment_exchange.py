@@ -2,12 +2,12 @@
 
 import random
 from contextlib import suppress
-from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from dfopt import replace
 from dfopt.problem.cache_state import CacheState
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyMatrix

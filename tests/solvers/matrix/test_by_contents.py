@@ -1,9 +1,8 @@
 """The program over contents: true bounds, checked proofs, and schedules that attain them."""
 
-from dataclasses import replace
-
 import pytest
 
+from dfopt import replace
 from dfopt.costs.cost_table import CostTable
 from dfopt.problem.certificate import Supports
 from dfopt.problem.instance import Instance, Objective

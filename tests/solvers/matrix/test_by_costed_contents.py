@@ -2,11 +2,11 @@
 
 import random
 from contextlib import suppress
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 
+from dfopt import replace
 from dfopt.generate import matrix
 from dfopt.problem.certificate import Supports, SupportWeights
 from dfopt.problem.instance import Instance, Objective, Task

@@ -3,11 +3,10 @@
 import contextlib
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
 
-from dfopt import Instance, Objective, PenaltyG, Task, TimeLimit, solve
+from dfopt import Instance, Objective, PenaltyG, Task, TimeLimit, replace, solve
 from dfopt.generate import tight, uniform, zipf
 from dfopt.problem.cache_state import CacheState
 from dfopt.problem.certificate import FullGroups

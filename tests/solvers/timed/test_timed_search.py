@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dfopt import Instance, TimeLimit, solve
+from dfopt import Instance, TimeLimit, replace, solve
 from dfopt.problem.instance import Objective, Task
 from dfopt.problem.penalties import PenaltyG
 from dfopt.problem.result import Progress, Status, StopReason

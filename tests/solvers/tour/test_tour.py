@@ -3,12 +3,12 @@
 import itertools
 import random
 from contextlib import suppress
-from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 
+from dfopt import replace
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyMatrix
 from dfopt.problem.result import StopReason

@@ -1,12 +1,11 @@
 """Laws that hold for all labels."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dfopt import replace
 from dfopt.trace.events import Stop
 from dfopt.trace.labels.relabelling import Changes, label_changes
 from dfopt.trace.trace import UNMANAGED

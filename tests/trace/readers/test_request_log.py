@@ -1,7 +1,6 @@
 """Logs of requests as traces."""
 
 import warnings
-from dataclasses import replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from functools import partial
 from pathlib import Path
@@ -11,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dfopt import replace
 from dfopt.errors import DfoptError, DfoptWarning, FileError
 from dfopt.problem.penalties import PenaltyF, PenaltyG
 from dfopt.trace import Trace, read_trace

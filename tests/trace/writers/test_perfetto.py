@@ -2,13 +2,13 @@
 
 import io
 import sys
-from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as classes
 
+from dfopt import replace
 from dfopt.errors import FileError
 from dfopt.trace import TraceHeader
 from dfopt.trace.readers.perfetto import read_perfetto

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
@@ -24,6 +24,7 @@ from dfopt.compare.attainable.bound.stretch_bound import StretchBound
 from dfopt.compare.attainable.bound.stretch_paths import PossibleStarts
 from dfopt.compare.attainable.bound.stretches import stretch_ends
 from dfopt.compare.attainable.bound.timetable import blocks_by_cpu
+from dfopt.structs import replace
 
 Prices = TypeVar("Prices", DispatchPrices, TimePrices)
 

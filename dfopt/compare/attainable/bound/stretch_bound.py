@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -39,6 +39,7 @@ from dfopt.compare.attainable.bound.stretch_paths import (
 )
 from dfopt.compare.attainable.bound.stretches import stretch_ends
 from dfopt.compare.dispatches import Rows
+from dfopt.structs import replace
 from dfopt.trace.events import Integers
 
 SMALLEST_STRETCH = 200

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from dfopt.errors import DfoptError
-from dfopt.files.strict_json import shown_place
 from dfopt.simulate import policy_source
 from dfopt.simulate.parameters import made
 from dfopt.simulate.run_queue.contract import Policy
@@ -35,6 +34,7 @@ from dfopt.simulate.run_queue.policies.smash import (
 )
 from dfopt.simulate.run_queue.policies.tlms import OneScan, ThreeScans, TwoScans
 from dfopt.simulate.run_queue.policies.warm_first import WarmFirst
+from dfopt.structs import shown_place
 
 _ALL: tuple[type[Policy], ...] = (
     FirstComeFirstServed,

@@ -10,7 +10,7 @@ import sys
 import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -20,6 +20,7 @@ from dfopt.simulate.parameters import made
 from dfopt.simulate.policy_source import module_named, module_of_file
 from dfopt.simulate.run_queue.steps import Spawn
 from dfopt.simulate.run_queue.workload import Burst, NewThread, Pause, Step, Steps, Workload
+from dfopt.structs import replace
 
 PYTHON = ".py"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from random import Random
 from typing import ClassVar, Literal
 
@@ -15,6 +15,7 @@ from dfopt.problem.cache_state import Leaves
 from dfopt.simulate.run_queue.steps import Channel, Receive, Send, Sleep, Spawn
 from dfopt.simulate.run_queue.workload import Burst, NewThread, Step, Workload
 from dfopt.simulate.run_queue.workloads.recorded_waits import Wait, Waits, recorded_waits
+from dfopt.structs import replace
 from dfopt.trace.nice import nice_of_weight
 from dfopt.trace.trace import LEAVES, NOT_GIVEN, Trace
 

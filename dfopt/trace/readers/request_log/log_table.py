@@ -7,11 +7,12 @@ import difflib
 import io
 from collections import Counter
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from dfopt.errors import FileError
 from dfopt.files.storage import read_text
+from dfopt.structs import replace
 from dfopt.trace.readers.request_log.log_times import (
     is_number,
     parsed_moment,

@@ -6,7 +6,7 @@ import math
 import warnings
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import repeat
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from dfopt.errors import DfoptWarning, FileError
 from dfopt.problem.cache_state import Leaves
 from dfopt.problem.instance import Objective
 from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyG
+from dfopt.structs import replace
 from dfopt.time_units import NANOSECONDS, exact_time
 from dfopt.trace.assumed import Assumed
 from dfopt.trace.events import Stop

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields, replace
+from dataclasses import fields
 from itertools import pairwise
 from random import Random
 
 import numpy as np
 
+from dfopt import replace
 from dfopt.compare.attainable.arrivals import Arrivals
 from dfopt.compare.attainable.bound.check_proof import check_proof
 from dfopt.compare.attainable.bound.permitted_starts import permitted_starts

@@ -1,6 +1,5 @@
 """The checker of proofs: no prices prove more than is true, and faulty proofs are refused."""
 
-from dataclasses import replace
 from random import Random
 
 import numpy as np
@@ -8,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dfopt import replace
 from dfopt.compare.attainable.arrivals import NONE, Arrivals, FixedBlocks, SwitchCosts
 from dfopt.compare.attainable.bound.check_proof import check_proof
 from dfopt.compare.attainable.bound.lower_bound import lower_bound

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from random import Random
 
 import numpy as np
@@ -10,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dfopt import replace
 from dfopt.compare.attainable.arrivals import Arrivals
 from dfopt.compare.attainable.bound.lower_bound import lower_bound
 from tests.compare.attainable.drawn import random_arrivals

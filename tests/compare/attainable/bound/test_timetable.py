@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from random import Random
 
 import numpy as np
 import pytest
 
+from dfopt import replace
 from dfopt.compare.attainable.bound.permitted_starts import permitted_starts
 from dfopt.compare.attainable.bound.timetable import after_busy_times
 from dfopt.compare.attainable.waiting_limit import WaitingLimit

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from random import Random
 
 import numpy as np
 import pytest
 
+from dfopt import replace
 from dfopt.compare.attainable.bound.work_ahead import after_work
 from dfopt.compare.attainable.waiting_limit import WaitingLimit
 from tests.compare.attainable.drawn import random_arrivals

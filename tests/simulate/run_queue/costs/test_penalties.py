@@ -1,11 +1,10 @@
 """Switch penalties with cache domains: hand-computed cases, and laws."""
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dfopt import replace
 from dfopt.errors import InstanceError
 from dfopt.problem.cache_domains import CacheDomains, cache_domains
 from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyG, PenaltyMatrix

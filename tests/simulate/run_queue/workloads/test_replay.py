@@ -1,7 +1,6 @@
 """Recorded threads under other policies: what they wait for, and that nothing is lost."""
 
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -10,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dfopt import replace
 from dfopt.errors import DfoptError
 from dfopt.problem.penalties import PenaltyG
 from dfopt.simulate.run_queue.policies import POLICIES

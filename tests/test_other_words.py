@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from dfopt.files.instance_document import INSTANCE_KEYS, TASK_KEYS
-from dfopt.files.other_words import OTHER_WORDS, keys_called
+from dfopt.other_words import OTHER_WORDS, keys_called
 
 GLOSSARY = Path(__file__).parents[2] / "docs" / "reference" / "glossary.md"
 ROWS = {"CPU": ("cpus", INSTANCE_KEYS), "task": ("tasks", INSTANCE_KEYS)}

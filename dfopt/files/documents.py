@@ -1,0 +1,84 @@
+"""Documents of one format: how they are read into their type, and written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from dfopt.errors import DfoptError
+from dfopt.files.formats import Format, check_format, read_json
+from dfopt.files.json_text import document_text
+from dfopt.files.storage import write_text
+from dfopt.files.streams import shown_name
+from dfopt.files.strict_json import Document, check_document
+from dfopt.structs import DocumentPart, document_of, reader
+
+T = TypeVar("T", bound=DocumentPart)
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentType(Generic[T]):
+    """A format of JSON, and the type that its documents describe.
+
+    Parameters
+    ----------
+    format
+        What stands under ``format``.
+    type
+        The type of all other keys.
+    """
+
+    format: Format
+    type: type[T]
+
+    def read(self, path: str | Path) -> T:
+        """Return what a file describes.
+
+        Parameters
+        ----------
+        path
+            A file; ``-`` is standard input, and a name that ends in ``.gz`` is gunzipped.
+
+        Raises
+        ------
+        DfoptError
+            With file, place and remedy, when the file holds nothing of this type.
+        """
+        document = read_json(path, self.format)
+        try:
+            return self.read_parsed(document)
+        except DfoptError as error:
+            raise error.in_file(shown_name(path)) from None
+
+    def from_document(self, document: Document) -> T:
+        """Return what a parsed document describes.
+
+        Raises
+        ------
+        DfoptError
+            With place and remedy, when it describes nothing of this type.
+        """
+        check_document(document)
+        return self.read_parsed(document)
+
+    def read_parsed(self, document: Document) -> T:
+        """Return what a document describes that strict JSON held."""
+        check_format(document, self.format)
+        fields = {key: value for key, value in document.items() if key != "format"}
+        value: T = reader(self.type)(fields)
+        return value
+
+    def to_document(self, value: T) -> Document:
+        """Return the document that describes a value; what has its default is left out."""
+        return {"format": str(self.format), **document_of(value)}
+
+    def write(self, value: T, path: str | Path) -> None:
+        """Write a value to a file, as a whole or not at all.
+
+        Raises
+        ------
+        FileError
+            When the file cannot be written.
+        """
+        write_text(path, document_text(self.to_document(value)))

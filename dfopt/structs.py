@@ -1,0 +1,479 @@
+"""Values that documents and Python callers give alike: structs whose types say what is allowed.
+
+A type is written once, as the annotation of a field. From it follow the check of a value, the
+reader and the writer of a document, and its JSON Schema. Errors name the place of the value.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import re
+from collections.abc import Callable, Collection
+from datetime import date, time
+from functools import cache, partial
+from operator import ge, gt, le, lt
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, dataclass_transform
+
+import msgspec
+from msgspec import Meta, Struct, StructMeta, inspect
+from msgspec.structs import force_setattr
+
+from dfopt.checks import LARGEST_TOTAL, check_integer, check_name, described
+from dfopt.errors import DfoptError, FileError, InstanceError
+from dfopt.other_words import keys_called
+from dfopt.short_repr import short_repr
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+T = TypeVar("T", bound="DocumentPart | DataclassInstance")
+Read = Callable[[Any], Any]
+
+Natural = Annotated[int, Meta(ge=0, le=LARGEST_TOTAL)]
+"""An integer from 0 to 2^62."""
+
+Positive = Annotated[int, Meta(ge=1, le=LARGEST_TOTAL)]
+"""An integer from 1 to 2^62."""
+
+Signed = Annotated[int, Meta(ge=-LARGEST_TOTAL, le=LARGEST_TOTAL)]
+"""An integer from -2^62 to 2^62."""
+
+NULLABLE = Meta(extra={"nullable": True}, extra_json_schema={"nullable": True})
+"""Marks a field whose default is None and that documents may write as null all the same."""
+
+REQUIRED = Meta(extra={"required": True}, extra_json_schema={"required": True})
+"""Marks a field that documents must have, although Python callers may leave it out."""
+
+LONGEST_KEY = 60
+
+CLOSE_ENOUGH = 0.5
+"""A wrong key and its hint have at least this similarity: 'fd' and 'df' just have it."""
+
+MISSPELT = 0.8
+"""A key of this similarity is meant, even if another field has the wrong word for another key."""
+
+
+class _DocumentPartMeta(StructMeta):
+    """Gives each part keywords only; a struct does not inherit that."""
+
+    def __new__(
+        cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **config: Any
+    ) -> Any:
+        return super().__new__(cls, name, bases, namespace, **{"kw_only": True, **config})
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True)
+class DocumentPart(
+    Struct,
+    metaclass=_DocumentPartMeta,
+    frozen=True,
+    kw_only=True,
+    forbid_unknown_fields=True,
+    omit_defaults=True,
+    weakref=True,
+):
+    """A part of a document. Its values are checked where it is read, and not where it is made."""
+
+    __repr__ = short_repr
+
+
+class Checked(DocumentPart):
+    """A part of a document whose values are checked by their types, whoever makes it.
+
+    Python callers may give lists for tuples, words for members of enumerations, and dictionaries
+    for parts.
+    """
+
+    def __post_init__(self) -> None:
+        """Check the fields one by one.
+
+        Raises
+        ------
+        DfoptError
+            With place and remedy, at the first wrong value.
+        """
+        for name, read, default in _checks(type(self)):
+            value = getattr(self, name)
+            if value is default:
+                continue
+            try:
+                settled = read(value)
+            except DfoptError as error:
+                raise error.within(name) from None
+            if settled == default and type(settled) is type(default):
+                settled = default  # what is written is told by identity
+            if settled is not value:
+                force_setattr(self, name, settled)
+
+
+def replace(value: T, /, **changes: Any) -> T:
+    """Return a copy of a struct or a data class with other values, checked anew."""
+    if isinstance(value, DocumentPart):
+        return msgspec.structs.replace(value, **changes)
+    return dataclasses.replace(value, **changes)
+
+
+def reader(kind: Any) -> Read:
+    """Return the reader of a type: it takes a value of JSON or TOML, or one of Python.
+
+    The reader gives a checked value, with tuples for arrays. It raises :class:`DfoptError` with
+    the place of the first wrong value.
+    """
+    return _reader(inspect.type_info(kind))
+
+
+def document_of(part: DocumentPart) -> dict[str, Any]:
+    """Return the object of JSON that describes a part; what has its default is left out."""
+    return msgspec.json.decode(msgspec.json.encode(part))  # type: ignore[no-any-return]
+
+
+def is_free(key: str) -> bool:
+    """Whether users may add ``key`` to any object, because readers ignore it."""
+    return key.startswith("x-") or key == "$schema"
+
+
+def shown_place(path: Collection[str | int]) -> str:
+    """Return a path into a document as errors show it, such as ``tasks[3].lines``."""
+    place = ""
+    for key in path:
+        if isinstance(key, int):
+            place += f"[{key}]"
+        elif key.replace("-", "_").replace("$", "_").isidentifier() and len(key) <= LONGEST_KEY:
+            place += f".{key}" if place else key
+        else:
+            place += f"[{described(key)}]"
+    return place
+
+
+def described_value(value: object) -> str:
+    """Return a short text for a wrong value, in the words of JSON and TOML."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true" if value else "false"
+        case dict():
+            return "an object {…}"
+        case list():
+            return "an array"
+        case date() | time():
+            return str(value)
+    return described(value)
+
+
+def _struct_type(cls: type[Struct]) -> inspect.StructType:
+    kind = inspect.type_info(cls)
+    assert isinstance(kind, inspect.StructType)
+    return kind
+
+
+@cache
+def _checks(cls: type[Struct]) -> tuple[tuple[str, Read, Any], ...]:
+    kind = _struct_type(cls)
+    return tuple((each.name, _reader(each.type), each.default) for each in kind.fields)
+
+
+def _reader(kind: inspect.Type, **limits: Any) -> Read:  # noqa: PLR0911 - one for each type
+    match kind:
+        case inspect.Metadata():
+            return _reader(kind.type, **(kind.extra or {}))
+        case inspect.IntType():
+            return partial(_integer, kind.ge if kind.ge is not None else -LARGEST_TOTAL)
+        case inspect.FloatType():
+            return partial(_number, kind)
+        case inspect.BoolType():
+            return partial(_instance, bool, "true or false")
+        case inspect.StrType():
+            return partial(_text, kind.pattern, limits.get("is", "a string"))
+        case inspect.EnumType(cls=words):
+            return partial(_choice, {str(word): word for word in words})
+        case inspect.LiteralType(values=values):
+            return partial(_choice, {value: value for value in values})
+        case inspect.VarTupleType() | inspect.ListType():
+            return partial(_each, _reader(kind.item_type))
+        case inspect.TupleType():
+            return partial(_row, [_reader(each) for each in kind.item_types])
+        case inspect.DictType():
+            return partial(_by_name, _reader(kind.value_type))
+        case inspect.UnionType():
+            return _union(kind, limits.get("kinds", ""))
+        case inspect.StructType():
+            return partial(_struct, kind.cls)
+    return _anything
+
+
+def _nouns(kind: inspect.Type) -> list[str]:  # noqa: PLR0911 - one for each type
+    """Return what a sentence calls the values of a type."""
+    match kind:
+        case inspect.Metadata():
+            own = (kind.extra or {}).get("is")
+            return [own] if own else _nouns(kind.type)
+        case inspect.IntType():
+            return ["an integer"]
+        case inspect.FloatType():
+            return ["a number"]
+        case inspect.BoolType():
+            return ["true", "false"]
+        case inspect.StrType():
+            return ["a string"]
+        case inspect.EnumType(cls=words):
+            return [repr(str(word)) for word in words]
+        case inspect.LiteralType(values=values):
+            return [repr(value) for value in values]
+        case inspect.VarTupleType() | inspect.ListType() | inspect.TupleType():
+            return ["an array […]"]
+        case inspect.NoneType():
+            return ["null"]
+    return ["an object {…}"]
+
+
+def _listed(words: Collection[str]) -> str:
+    *first, last = words
+    return f"{', '.join(first)} or {last}" if first else last
+
+
+def _integer(least: int, value: object) -> object:
+    check_integer(value, "", least=least)
+    return value
+
+
+def _number(kind: inspect.FloatType, value: object) -> object:
+    """Refuse anything but a number; NaN and Infinity are no JSON and never come here."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise InstanceError(f"must be a number, not {described_value(value)}")
+    if abs(value) > LARGEST_TOTAL:
+        raise InstanceError(f"is {described_value(value)}, more than 2^62")
+    for limit, holds, words in (
+        (kind.ge, ge, "at least"),
+        (kind.gt, gt, "more than"),
+        (kind.le, le, "at most"),
+        (kind.lt, lt, "less than"),
+    ):
+        if limit is not None and not holds(value, limit):
+            raise InstanceError(f"must be {words} {limit:g}, not {described_value(value)}")
+    return value
+
+
+def _instance(cls: type, noun: str, value: object) -> object:
+    if not isinstance(value, cls):
+        raise InstanceError(f"must be {noun}, not {described_value(value)}")
+    return value
+
+
+def _text(pattern: str | None, noun: str, value: object) -> object:
+    check_name(value, "")
+    if pattern is not None and not re.search(pattern, str(value)):
+        raise InstanceError(f"must be {noun}, not {described_value(value)}")
+    return value
+
+
+def _choice(words: dict[Any, Any], value: object) -> object:
+    try:
+        return words[value]
+    except (KeyError, TypeError):
+        listed = ", ".join(map(repr, words))
+        meant = keys_called(value, words) if isinstance(value, str) else []
+        hint = f"; did you mean {' or '.join(map(repr, meant))}?" if meant else ""
+        problem = f"must be one of {listed}, not {described_value(value)}{hint}"
+        raise InstanceError(problem) from None
+
+
+def _each(read: Read, values: object) -> tuple[Any, ...]:
+    if not isinstance(values, list | tuple):
+        raise InstanceError(f"must be an array […], not {described_value(values)}")
+    items: list[Any] = []
+    try:
+        items.extend(map(read, values))
+    except DfoptError as error:
+        raise error.within(f"[{len(items)}]") from None
+    return tuple(items)
+
+
+def _row(readers: list[Read], values: object) -> tuple[Any, ...]:
+    if not isinstance(values, list | tuple) or len(values) != len(readers):
+        raise InstanceError(
+            f"must be an array of {len(readers)} values, not {described_value(values)}"
+        )
+    items: list[Any] = []
+    for read, value in zip(readers, values, strict=True):
+        try:
+            items.append(read(value))
+        except DfoptError as error:
+            raise error.within(f"[{len(items)}]") from None
+    return tuple(items)
+
+
+def _by_name(read: Read, values: object) -> dict[str, Any]:
+    if not isinstance(values, dict):
+        raise FileError(f"must be an object {{…}}, not {described_value(values)}")
+    items = {}
+    for key, value in values.items():
+        if is_free(key):
+            continue
+        try:
+            items[key] = read(value)
+        except DfoptError as error:
+            raise error.within(shown_place((key,))) from None
+    return items
+
+
+def _anything(value: object) -> object:
+    return value
+
+
+def _union(kind: inspect.UnionType, kinds: str) -> Read:
+    """Return the reader of a union, which may have several structs if they have tags."""
+    structs = [each for each in kind.types if isinstance(each, inspect.StructType)]
+    members = [each for each in kind.types if not isinstance(each, inspect.NoneType)]
+    if len(structs) > 1:
+        classes = {str(each.tag): each.cls for each in structs}
+        members = [each for each in members if each not in structs[1:]]
+    readers = [
+        partial(_one_of, classes, kinds) if len(structs) > 1 and each in structs else _reader(each)
+        for each in members
+    ]
+    if len(readers) == 1:
+        only = readers[0]
+        return lambda value: None if value is None and kind.includes_none else only(value)
+    fitting = list(zip(members, readers, strict=True))
+    words = (inspect.LiteralType, inspect.EnumType)
+    named = sorted(members, key=lambda each: not isinstance(each, words))
+    nouns = _listed([noun for each in named for noun in _nouns(each)])
+
+    def read_any(value: object) -> object:
+        if value is None and kind.includes_none:
+            return None
+        for member, read in fitting:
+            if _fits(member, value):
+                return read(value)
+        raise InstanceError(f"must be {nouns}, not {described_value(value)}")
+
+    return read_any
+
+
+def _fits(kind: inspect.Type, value: object) -> bool:  # noqa: PLR0911 - one for each type
+    """Whether a value may mean this member of a union."""
+    match kind:
+        case inspect.Metadata():
+            return _fits(kind.type, value)
+        case inspect.IntType():
+            return isinstance(value, int) and not isinstance(value, bool)
+        case inspect.FloatType():
+            return isinstance(value, int | float) and not isinstance(value, bool)
+        case inspect.BoolType():
+            return isinstance(value, bool)
+        case inspect.StrType():
+            return isinstance(value, str)
+        case inspect.EnumType(cls=words):
+            return value in list(words)
+        case inspect.LiteralType(values=values):
+            return value in values
+        case inspect.VarTupleType() | inspect.ListType() | inspect.TupleType():
+            return isinstance(value, list | tuple)
+    return isinstance(value, dict | Struct)
+
+
+def _one_of(classes: dict[str, type[Struct]], kinds: str, value: object) -> object:
+    """Read the struct that the tag of an object names."""
+    if isinstance(value, Struct):
+        return value
+    if not isinstance(value, dict):
+        raise FileError(f"must be an object {{…}}, not {described_value(value)}")
+    tag_field = str(next(iter(classes.values())).__struct_config__.tag_field)
+    if tag_field not in value:
+        raise FileError("is missing; it is required", place=tag_field)
+    kind = value[tag_field]
+    if not isinstance(kind, str) or kind not in classes:
+        problem = f"must be one of {', '.join(map(repr, classes))}, not {described_value(kind)}"
+        raise FileError("; ".join(filter(None, (problem, kinds))), place=tag_field)
+    every_key = dict.fromkeys(key for cls in classes.values() for key in _keys(cls)[0])
+    for key in value:
+        owners = [tag for tag, cls in classes.items() if key in _keys(cls)[0]]
+        if not owners and key != tag_field and not is_free(key):
+            raise FileError(_unknown_key(key, every_key), place=shown_place((key,)))
+        if owners and kind not in owners:
+            raise FileError(
+                f"belongs to the kind {_listed([*map(repr, owners)])}, and this one is {kind!r}; "
+                "remove it or change the kind",
+                place=key,
+            )
+    return _struct(classes[kind], value)
+
+
+def _struct(cls: type[Struct], value: object) -> object:
+    """Return the struct that an object describes, or that a Python caller gives."""
+    if isinstance(value, cls):
+        return value
+    if not isinstance(value, dict):
+        raise FileError(f"must be an object {{…}}, not {described_value(value)}")
+    known, required, tag_field = _keys(cls)
+    fields = {}
+    for key, item in value.items():
+        if key in known:
+            name, read, takes_null = known[key]
+            if item is None and not takes_null:
+                remedy = "give it a value" if key in required else "leave the key out"
+                raise FileError(f"must not be null; {remedy}", place=key)
+            if read is not None:
+                try:
+                    item = read(item)  # noqa: PLW2901 - the checked one
+                except DfoptError as error:
+                    raise error.within(key) from None
+            fields[name] = item
+        elif not is_free(key) and key != tag_field:
+            raise FileError(_unknown_key(key, known), place=shown_place((key,)))
+    for key in required:
+        if key not in value:
+            kind = cls.__struct_config__.tag
+            reason = "it is required" if kind is None else f"the kind {str(kind)!r} needs it"
+            raise FileError(f"is missing; {reason}", place=key)
+    return cls(**fields)
+
+
+@cache
+def _keys(
+    cls: type[Struct],
+) -> tuple[dict[str, tuple[str, Read | None, bool]], tuple[str, ...], str | None]:
+    """Return the keys of a struct, with names, readers and whether null is one of their values."""
+    kind = _struct_type(cls)
+    known = {
+        each.encode_name: (
+            each.name,
+            None if issubclass(cls, Checked) else _reader(each.type),
+            _takes_null(each),
+        )
+        for each in kind.fields
+    }
+    required = tuple(
+        each.encode_name for each in kind.fields if each.required or _marks(each).get("required")
+    )
+    return known, required, kind.tag_field
+
+
+def _marks(field: inspect.Field) -> dict[str, Any]:
+    """Return what :data:`NULLABLE` and its like say of a field."""
+    kind = field.type
+    return (kind.extra or {}) if isinstance(kind, inspect.Metadata) else {}
+
+
+def _takes_null(field: inspect.Field) -> bool:
+    kind, marks = field.type, _marks(field)
+    if isinstance(kind, inspect.Metadata):
+        kind = kind.type
+    has_null = isinstance(kind, inspect.AnyType) or (
+        isinstance(kind, inspect.UnionType) and kind.includes_none
+    )
+    return has_null and (field.default is not None or "nullable" in marks)
+
+
+def _unknown_key(key: str, known: Collection[str]) -> str:
+    short = key[:LONGEST_KEY].lower()
+    meant = (
+        difflib.get_close_matches(short, known, n=1, cutoff=MISSPELT)
+        or keys_called(short, known)
+        or difflib.get_close_matches(short, known, n=1, cutoff=CLOSE_ENOUGH)
+    )
+    if meant:
+        return f"unknown key; did you mean {' or '.join(map(repr, meant))}?"
+    return f"unknown key; known are {', '.join(known)}, and your own may begin with 'x-'"

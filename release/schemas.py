@@ -1,0 +1,110 @@
+"""Write the JSON Schemas of dfopt's documents from their types: ``make schemas``."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from dfopt.files.documents import DocumentType
+from dfopt.files.instance_document import INSTANCES
+from dfopt.files.json_text import document_text
+
+TYPES: tuple[DocumentType[Any], ...] = (INSTANCES,)
+
+FOLDER = Path(__file__).parent.parent / "dfopt" / "files" / "schemas"
+
+OWN_KEYS = {"^(x-|\\$schema$)": True}
+"""Users may add keys of their own to any object."""
+
+PARAMETER = re.compile(r"^(\w[\w, ]*)$\n((?:^(?:    .*)?$\n?)+)", re.MULTILINE)
+
+
+def schema_of(document: DocumentType[Any]) -> dict[str, Any]:
+    """Return the JSON Schema of a format."""
+    (root,), parts = msgspec.json.schema_components([document.type], ref_template="#/$defs/{name}")
+    name = root["$ref"].rpartition("/")[2]
+    types = {part.__name__: part for part in _parts(document.type)}
+    for title, part in parts.items():
+        _finish(part, types.get(title))
+    top = parts.pop(name)
+    properties = {"format": {"const": str(document.format)}, **top.pop("properties")}
+    short, _, version = document.format.removeprefix("dfopt-").partition("/")
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": f"urn:dfopt:{short}:{version}",
+        **{key: value for key, value in top.items() if key in ("title", "description", "type")},
+        "title": str(document.format),
+        "required": ["format", *top["required"]],
+        "properties": properties,
+        "patternProperties": OWN_KEYS,
+        "additionalProperties": False,
+        **({"$defs": parts} if parts else {}),
+    }
+
+
+def _parts(kind: Any) -> list[type]:
+    """Return a type and all types of its fields, at any depth."""
+    found: dict[type, None] = {}
+    open_types = [msgspec.inspect.type_info(kind)]
+    while open_types:
+        one = open_types.pop()
+        if isinstance(one, msgspec.inspect.StructType) and one.cls not in found:
+            found[one.cls] = None
+            open_types += [field.type for field in one.fields]
+        for name in ("type", "types", "item_type", "item_types", "value_type"):
+            inner = getattr(one, name, ())
+            open_types += inner if isinstance(inner, tuple) else [inner]
+    return list(found)
+
+
+def _finish(part: dict[str, Any], kind: type | None) -> None:
+    """Describe a part in the words of its docstring, and allow keys of one's own."""
+    part.pop("title", None)
+    if "enum" in part and "properties" not in part:
+        return
+    words = inspect.getdoc(kind) or "" if kind else ""
+    if words:
+        part["description"] = " ".join(words.partition("\n\n")[0].replace("``", "`").split())
+    texts = {
+        name.strip(): " ".join(text.replace("``", "`").split())
+        for names, text in PARAMETER.findall(words)
+        for name in names.split(",")
+    }
+    for name, field in part.get("properties", {}).items():
+        if field.pop("required", False):
+            part["required"].append(name)
+            field.pop("default", None)
+        if field.get("default", ...) is None:
+            _refuse_null(field)
+        if name in texts and "const" not in field:
+            field["description"] = re.sub(r":\w+:`~?([^`]*)`", r"\1", texts[name])
+    if "properties" in part:
+        part["patternProperties"] = OWN_KEYS
+
+
+def _refuse_null(field: dict[str, Any]) -> None:
+    """Take null from a key that has None where it is missing, unless its type allows both."""
+    del field["default"]
+    if field.pop("nullable", False):
+        return
+    kept = [one for one in field.get("anyOf", []) if one != {"type": "null"}]
+    if "anyOf" in field and len(kept) < len(field["anyOf"]):
+        del field["anyOf"]
+        field |= kept[0] if len(kept) == 1 else {"anyOf": kept}
+
+
+def main() -> None:
+    """Write all schemas."""
+    for document in TYPES:
+        short = document.format.removeprefix("dfopt-").partition("/")[0]
+        (FOLDER / f"{short}.schema.json").write_text(
+            document_text(schema_of(document)), encoding="utf-8"
+        )
+
+
+if __name__ == "__main__":
+    main()
