@@ -1,10 +1,12 @@
 """Fixtures and settings for all tests."""
 
+import gc
 import os
 import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -34,7 +36,16 @@ SHOWN_DIFFERENTLY = (
 
 @pytest.hookimpl(trylast=True)  # pytest itself may heed them
 def pytest_configure() -> None:
-    """Let commands show the same wherever the tests run; some variables are read at import."""
+    """Let commands show the same wherever the tests run; some variables are read at import.
+
+    A process that runs tests beside others keeps to one processor, and so does what it starts.
+    Otherwise each command would start a process for every processor, which take a second each to
+    begin and get into each other's way.
+    """
+    worker = os.environ.get("PYTEST_XDIST_WORKER")
+    if worker is not None and hasattr(os, "sched_setaffinity"):
+        processors = sorted(os.sched_getaffinity(0))
+        os.sched_setaffinity(0, {processors[int(worker.removeprefix("gw")) % len(processors)]})
     for name in SHOWN_DIFFERENTLY:
         os.environ.pop(name, None)
     os.environ["COLUMNS"] = "80"
@@ -63,6 +74,17 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         subprocess.run([sys.executable, ROOT / "tests/compile_loops.py"], check=True)
         if cache is not None:
             cache.set(COMPILED, version)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Keep what is collected out of the garbage collector, which would walk it over and over."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.hookimpl(trylast=True)

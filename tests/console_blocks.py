@@ -71,7 +71,7 @@ def printed_by(commands: list[Command], examples: Path) -> list[str]:
         if examples.is_dir():
             shutil.copytree(examples, folder, dirs_exist_ok=True)
         shell = subprocess.run(
-            [*on_one_processor(), "bash", "-c", script],
+            ["bash", "-c", script],
             cwd=folder,
             env=environment,
             stdin=subprocess.DEVNULL,
@@ -82,19 +82,6 @@ def printed_by(commands: list[Command], examples: Path) -> list[str]:
             check=False,
         )
     return shell.stdout.split(f"{MARK}\n")[: len(commands)]
-
-
-def on_one_processor() -> list[str]:
-    """Return what lets a command see one processor only, where other tests run beside this one.
-
-    Otherwise each command would start a process for every processor, and they would only get into
-    each other's way.
-    """
-    worker, taskset = os.environ.get("PYTEST_XDIST_WORKER"), shutil.which("taskset")
-    if worker is None or taskset is None:
-        return []
-    processors = sorted(os.sched_getaffinity(0))
-    return [taskset, "-c", str(processors[int(worker.removeprefix("gw")) % len(processors)])]
 
 
 def is_as_shown(shown: str, printed: str) -> bool:

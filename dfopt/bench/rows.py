@@ -18,8 +18,9 @@ from dfopt._version import __version__
 from dfopt.bench.sets import Entry
 from dfopt.errors import DfoptError, FileError, MethodError
 from dfopt.files import check_writable
+from dfopt.parallel import available_processors
 from dfopt.problem.stop import FirstOf, GapLimit, StoppingCriterion, TimeLimit
-from dfopt.solvers.facade import METHODS, available_processors
+from dfopt.solvers.facade import METHODS
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -29,11 +29,11 @@ from dfopt.compare.window_length import (
     window_starts,
 )
 from dfopt.compare.windows import WindowCosts, WindowFigure, WindowJob, check_room
+from dfopt.parallel import available_processors
 from dfopt.parallel.pool import performed
 from dfopt.problem.cache_domains import CacheDomains
 from dfopt.problem.instance import Objective
 from dfopt.problem.penalties import PenaltyMatrix
-from dfopt.solvers.facade import available_processors
 from dfopt.trace import Trace
 from dfopt.trace.parallel_fragments import parallel_share
 from dfopt.trace.service import service_of

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -14,6 +13,7 @@ from dfopt.bounds import Bound, best_of, cheap_bounds
 from dfopt.checks import LARGEST_TOTAL, check_integer, described
 from dfopt.errors import DfoptError, InstanceError, MethodError
 from dfopt.files import fingerprint
+from dfopt.parallel import available_processors
 from dfopt.problem.certificate import Certificate, CompleteSearch, Exhaustive
 from dfopt.problem.instance import Instance
 from dfopt.problem.result import Progress, Result, Status, StopReason, relative_gap
@@ -173,13 +173,6 @@ def _came_from_the_keyboard(error: BaseException | None) -> bool:
             return True
         error = error.__cause__ or error.__context__
     return False
-
-
-def available_processors() -> int:
-    """Return the number of processors that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def _run(search: Search, method: str) -> None:

@@ -40,9 +40,9 @@ from dfopt.compare.attainable.timed_schedule import (
 )
 from dfopt.compare.attainable.waiting_limit import WaitingLimit
 from dfopt.compare.cost_model import CostModel
+from dfopt.parallel import available_processors
 from dfopt.parallel.pool import performed
 from dfopt.problem.instance import Objective
-from dfopt.solvers.facade import available_processors
 from dfopt.structs import replace
 from dfopt.time_units import exact_time
 from dfopt.trace.parallel_fragments import parallel_share_of

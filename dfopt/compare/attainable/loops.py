@@ -20,9 +20,9 @@ from dfopt.compare.attainable.timed_schedule import recorded_schedule
 from dfopt.compare.attainable.waiting_limit import WaitingLimit
 from dfopt.compare.cost_model import CostModel
 from dfopt.errors import DfoptError
+from dfopt.parallel import available_processors
 from dfopt.parallel.pool import performed
 from dfopt.solvers.compilation.compiled import is_missing
-from dfopt.solvers.facade import available_processors
 from dfopt.trace.trace import UNMANAGED, Trace, TraceTask
 
 NOBODY_LATER = WaitingLimit(each=0)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import os
 import shutil
 import tempfile
 from collections import Counter
@@ -17,6 +16,7 @@ from dfopt.errors import DfoptError, FileError
 from dfopt.files.formats import Format
 from dfopt.files.json_text import document_text
 from dfopt.files.storage import write_text
+from dfopt.parallel import available_processors
 from dfopt.parallel.pool import performed
 from dfopt.render import FrameLibrary, frame
 from dfopt.short_repr import short_repr
@@ -212,7 +212,7 @@ def simulate_all(  # noqa: PLR0913 - what, how often, and where
             ]
         numbers = {id(task): number for number, task in enumerate(tasks)}
         try:
-            for task, answer in performed(tasks, processes or os.cpu_count() or 1):
+            for task, answer in performed(tasks, processes or available_processors()):
                 number = numbers[id(task)]
                 if folder is not None and scratch is not None and isinstance(answer, Run):
                     (scratch / names[number]).replace(folder / names[number])

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
 from dfopt.errors import DfoptError
+from dfopt.parallel import available_processors
 from dfopt.parallel.pool import performed
 from dfopt.simulate.policy_source import naming_policy
 from dfopt.simulate.statistics import Interval, confidence_interval
@@ -159,7 +159,7 @@ def simulate(  # noqa: PLR0913 - all but two are options
     found: dict[str, list[Replication]] = {source: [] for source in names}
     complete = True
     try:
-        answers = performed(tasks, processes or os.cpu_count() or 1)
+        answers = performed(tasks, processes or available_processors())
         for done, (task, replication) in enumerate(answers, 1):
             assert isinstance(task, ReplicationTask)
             found[task.policy].append(replication)
