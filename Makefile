@@ -14,6 +14,9 @@ FIT := import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_info < (
 unexport PYTHONPATH
 unexport PYTHONHOME
 
+# Tests start hundreds of processes, each of which would compile the same sources to bytecode.
+unexport PYTHONDONTWRITEBYTECODE
+
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 INSTALL_LOCKED := $(PIP) install --require-hashes --requirement
 
