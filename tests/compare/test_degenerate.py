@@ -18,7 +18,7 @@ from dfopt.compare import (
 )
 from dfopt.compare.attainable import arrivals, frontier_of, schedule_within
 from dfopt.compare.attainable.arrivals import arrivals_of
-from dfopt.compare.attainable.bound import lower_bound, stretch_bound
+from dfopt.compare.attainable.bound import bound, lower_bound, stretch_bounds
 from dfopt.compare.attainable.frontier import Scheduling
 from dfopt.compare.attainable.local_search import search
 from dfopt.compare.document import comparison_document
@@ -61,8 +61,8 @@ NEVER_WOKEN_COST = 3
 def _short_stretches() -> Iterator[None]:
     """Divide the work on the smallest traces as that on long ones, and search for moments."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lower_bound, "DISPATCHES_A_STRETCH", 2)
-        patch.setattr(stretch_bound, "SMALLEST_STRETCH", 2)
+        patch.setattr(bound, "DISPATCHES_A_STRETCH", 2)
+        patch.setattr(bound, "SMALLEST_STRETCH", 2)
         patch.setattr(schedule_within, "WORK", 500)
         patch.setattr(schedule_within, "USUAL_STEPS_IN_BUDGET", 100)
         patch.setattr(search, "DISPATCHES", 4)
@@ -83,8 +83,8 @@ def checked(trace: Trace, model: CostModel, **options: Any) -> Comparison:
     found = compare_trace(trace, model, **options)
     assert found.frontier is not None
     for row in found.frontier.rows:
-        for bound in (row.bound, row.bound_with_lengths):
-            assert bound is None or bound <= row.cost
+        for least in (row.bound, row.bound_with_lengths):
+            assert least is None or least <= row.cost
     assert comparison_document(found)["realised"]["total"] == found.realised.total
     return found
 
@@ -124,13 +124,13 @@ def test_several_processes(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_stretch_in_which_nothing_is_due() -> None:
     """Its conditions are empty, and so is its linear program."""
     arrivals = arrivals_of(NEVER_WOKEN, CostModel())
-    bound = lower_bound.lower_bound(arrivals, 0, uses_lengths=True)
-    assert 0 <= bound.value <= NEVER_WOKEN_COST
+    found = lower_bound(arrivals, 0, uses_lengths=True)
+    assert 0 <= found.value <= NEVER_WOKEN_COST
 
 
 def test_a_stretch_that_cannot_be_divided(monkeypatch: pytest.MonkeyPatch) -> None:
     """All its dispatches begin at once, and its linear program is too hard."""
     arrivals = arrivals_of(ALL_AT_ONCE, CostModel())
-    stretches = lower_bound.stretch_bounds(arrivals, 0, uses_lengths=True)
-    monkeypatch.setattr(stretch_bound, "condition_prices", lambda *_, **__: None)
+    stretches = stretch_bounds(arrivals, 0, uses_lengths=True)
+    monkeypatch.setattr(bound, "condition_prices", lambda *_, **__: None)
     assert [stretch.perform() for stretch in stretches] == [()] * len(stretches)

@@ -8,7 +8,7 @@ from concurrent.futures import Executor
 import numpy as np
 
 from dfopt.compare.attainable.arrivals import Arrivals, arrivals_or_timeline
-from dfopt.compare.attainable.bound.lower_bound import WaitingBound
+from dfopt.compare.attainable.bound.bound import WaitingBound
 from dfopt.compare.attainable.check import check_schedule, checked_cost
 from dfopt.compare.attainable.frontier import (
     FrontierProgress,

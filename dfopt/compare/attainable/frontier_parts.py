@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 from dfopt.compare.attainable.arrivals import Arrivals
-from dfopt.compare.attainable.bound.lower_bound import (
+from dfopt.compare.attainable.bound.bound import (
+    StretchBound,
     WaitingBound,
     proven_bound,
     stretch_bounds,
 )
 from dfopt.compare.attainable.bound.proof import StretchPrices
-from dfopt.compare.attainable.bound.stretch_bound import StretchBound
 from dfopt.compare.attainable.patience import run_patiently
 from dfopt.compare.attainable.placement import (
     BestPlacement,

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dfopt.compare.attainable.arrivals import Arrivals, arrivals_of
-from dfopt.compare.attainable.bound.lower_bound import lower_bound
+from dfopt.compare.attainable.bound.bound import lower_bound
 from dfopt.compare.attainable.local_search import improve
 from dfopt.compare.attainable.schedule_within import ScheduleSearch
 from dfopt.compare.attainable.timed_schedule import recorded_schedule
@@ -82,7 +82,7 @@ def bound(arrivals: Arrivals) -> None:
 def missing_loops() -> list[Loops]:
     """Return what other processes could put on disk for this one, the longest work first."""
     from dfopt.compare.attainable.beam_search.extension import place_all
-    from dfopt.compare.attainable.bound.cpu_path import cheapest_path
+    from dfopt.compare.attainable.bound.cpu_paths import cheapest_path
     from dfopt.compare.attainable.local_search.annealing import anneal
 
     parts = (

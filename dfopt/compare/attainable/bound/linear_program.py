@@ -1,4 +1,4 @@
-"""The linear program (LP) whose dual solution prices the conditions of a stretch.
+"""The conditions of a stretch, and the linear program (LP) whose dual solution prices them.
 
 For each fragment there are points of time τ_0 < τ_1 < …, at which its conditions begin and end, and
 
@@ -12,14 +12,13 @@ to at most the number of CPUs. The cost of the entries is minimised.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dfopt.compare.attainable.bound.conditions import FragmentConditions
-from dfopt.compare.attainable.bound.entry_costs import FORBIDDEN
+from dfopt.compare.attainable.bound.cpu_paths import Conditions, CpuPaths, cpu_paths
+from dfopt.compare.attainable.bound.visit_costs import FORBIDDEN, TraceStretch
 from dfopt.compare.dispatches import Rows
 from dfopt.errors import DfoptError
 from dfopt.trace.events import Integers
@@ -31,74 +30,101 @@ OUT_OF_ITERATIONS = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class FragmentSlots:
-    """A fragment's points of time, and what its visits cost at least.
+class StretchProgram:
+    """The conditions of a stretch, and the points of time between which they lie.
 
     Parameters
     ----------
+    paths
+        What visits cost.
+    conditions
+        First those that dispatches make hits, then those that dispatches are running. Each of the
+        two kinds is ordered by fragment, begin and end.
+    hits
+        The rows of the stretch that make hits.
+    times
+        All times at which conditions begin or end, and the first and the last one of the stretch.
     points
-        The points of time.
+        Those of each fragment, as in
+        :meth:`~dfopt.compare.attainable.bound.visit_costs.TraceStretch.least_entries`.
+    first, last
+        The points at which each condition begins and ends.
     entry
-        What an entry costs in each slot between two of them; ``FORBIDDEN`` where there is none.
-    leaving, first, last
-        What an exit costs, and holding the fragment when the stretch begins, and when it ends.
+        What an entry costs at least after each point until the next one, times the scale.
     """
 
+    paths: CpuPaths
+    conditions: Conditions
+    hits: Rows
+    times: Integers
     points: Integers
+    first: Rows
+    last: Rows
     entry: Integers
-    leaving: int
-    first: int
-    last: int
 
 
-class _Rows:
-    """Rows of ``A x ≤ b`` while they are collected."""
+def stretch_program(
+    stretch: TraceStretch, step: int, scale: int, *, uses_lengths: bool
+) -> StretchProgram:
+    """Return the conditions of a stretch in which some dispatch certainly starts.
 
-    def __init__(self) -> None:
-        self.size = 0
-        self._rows: list[Rows] = []
-        self._columns: list[Rows] = []
-        self._values: list[Reals] = []
-        self._limits: list[Reals] = []
-
-    def add(self, row: Rows, column: Rows, value: float) -> None:
-        """Add numbers to the matrix; rows are counted from the last :meth:`end` on."""
-        self._rows.append(row + self.size)
-        self._columns.append(column)
-        self._values.append(np.full(len(row), value))
-
-    def end(self, limits: Reals | Integers) -> slice:
-        """Give the rows since the last call their right sides; return where they are."""
-        first = self.size
-        self.size += len(limits)
-        self._limits.append(np.asarray(limits, np.float64))
-        return slice(first, self.size)
-
-    def arrays(self) -> tuple[Rows, Rows, Reals, Reals]:
-        """Return rows, columns and values of the matrix, and the right sides."""
-        return (
-            np.concatenate(self._rows),
-            np.concatenate(self._columns),
-            np.concatenate(self._values),
-            np.concatenate(self._limits),
-        )
+    Parameters
+    ----------
+    stretch
+        The stretch.
+    step
+        Intervals of hits are made longer, until their ends are multiples of it.
+    scale
+        The factor of all costs.
+    uses_lengths
+        Whether dispatches are as long as recorded.
+    """
+    due = due_in(stretch)
+    fragments = np.unique(stretch.fragment[due])
+    number = np.searchsorted(fragments, stretch.fragment[due])
+    # A longer interval makes a weaker condition. Many of them are equal or contain each other.
+    begin = np.maximum(stretch.seen_from[due] // step * step, stretch.begin)
+    end = np.minimum(-(-stretch.last[due] // step) * step, stretch.end - 1)
+    minimal = _minimal(number, begin, end)
+    number, begin, end = number[minimal], begin[minimal], end[minimal]
+    fragment, time, count = _held(stretch, due if uses_lengths else due[:0])
+    conditions = Conditions(
+        fragment=np.concatenate([number, np.searchsorted(fragments, fragment)]),
+        begin=np.concatenate([begin, time]),
+        end=np.concatenate([end, time]),
+        count=np.concatenate([np.ones_like(begin), count]),
+    )
+    edges = (stretch.begin, stretch.end - 1, stretch.end)
+    times = np.unique([*edges, *conditions.begin, *conditions.end])
+    base = conditions.fragment * len(times)
+    first = base + np.searchsorted(times, conditions.begin)
+    last = base + np.searchsorted(times, conditions.end)
+    ends = np.arange(len(fragments))[:, None] * len(times) + np.searchsorted(times, edges)
+    points = np.unique(np.concatenate([ends.ravel(), first, last]))
+    entry = stretch.least_entries(fragments, times, points)
+    return StretchProgram(
+        paths=cpu_paths(stretch, fragments, scale),
+        conditions=conditions,
+        hits=due[minimal],
+        times=times,
+        points=points,
+        first=np.searchsorted(points, first),
+        last=np.searchsorted(points, last),
+        entry=np.where(entry < FORBIDDEN, entry * scale, FORBIDDEN),
+    )
 
 
 def condition_prices(
-    conditions: Sequence[FragmentConditions],
-    slots: Sequence[FragmentSlots],
-    cpus: int,
-    *,
-    most_steps: int | None = None,
-) -> list[Reals] | None:
-    """Return for each fragment the prices that the LP of a stretch gives its conditions.
+    program: StretchProgram, scale: int, most_steps: int | None = None
+) -> Reals | None:
+    """Return the prices that the LP of a stretch gives its conditions.
 
     Parameters
     ----------
-    conditions, slots
-        Those of each fragment.
-    cpus
-        The number of CPUs.
+    program
+        The conditions.
+    scale
+        The factor of all costs.
     most_steps
         The solver gives up after this number of iterations x rows, and the answer is None. None:
         never.
@@ -111,85 +137,81 @@ def condition_prices(
     from scipy.optimize import linprog
     from scipy.sparse import csr_array
 
-    rows = _Rows()
-    covers: list[slice] = []
-    costs: list[Reals] = []
-    allowed: list[Reals] = []
-    held_at: list[int] = []
-    column = 0
-    leaving = min(own.leaving for own in slots)
-    for own, times in zip(conditions, slots, strict=True):
-        held_at.append(column)
-        covers.append(_add_fragment(rows, own, times.points, column))
-        count = len(times.points)
-        column += 3 * count - 2
-        cost = np.zeros(2 * count - 1)
-        cost[0] = times.first
-        cost[count - 1] += times.last
-        startable = times.entry < FORBIDDEN
-        entry = np.where(startable, times.entry + leaving, 0).astype(np.float64)
-        costs += [cost, entry]
-        allowed += [np.full(2 * count - 1, np.inf), np.where(startable, np.inf, 0.0)]
-    every = np.unique(np.concatenate([times.points for times in slots]))
-    for times, held in zip(slots, held_at, strict=True):
-        _add_holders(rows, times.points, held, every)
-    rows.end(np.full(len(every), cpus))
-    row, place, value, limits = rows.arrays()
-    most = np.concatenate(allowed)
+    paths = program.paths
+    # The columns are x of all points, then h and e of the slots after them.
+    points, count, times = program.points, len(program.points), len(program.times)
+    owner, position = np.divmod(points, times)
+    slots = np.flatnonzero(np.diff(owner, append=-1) == 0)
+    held, entered, slot = count + slots, 2 * count + slots, np.arange(len(slots))
+    cover = np.arange(len(program.first)) + 2 * len(slots)
+    covered = program.last - program.first
+    before = np.cumsum(covered) - covered
+    entry = 2 * count + np.arange(covered.sum()) + np.repeat(program.first - before, covered)
+    every = np.arange((owner[-1] + 1) * times)
+    holder = np.searchsorted(points, every, "right") - 1
+    holder += count * (points[holder] != every)
+    parts = (
+        (slot, held, 1),
+        (slot, slots, -1),
+        (slot + len(slots), slots + 1, 1),
+        (slot + len(slots), held, -1),
+        (slot + len(slots), entered, -1),
+        (cover, program.first, -1),
+        (np.repeat(cover, covered), entry, -1),
+        (every % times + 2 * len(slots) + len(cover), holder, 1),
+    )
+    row, column = (np.concatenate([part[axis] for part in parts]) for axis in (0, 1))
+    value = np.concatenate([np.full(len(rows), value) for rows, _, value in parts])
+    limit = np.zeros(2 * len(slots) + len(cover) + times)
+    limit[cover] = -program.conditions.count
+    limit[2 * len(slots) + len(cover) :] = len(paths.stretch.blocks)
+    cost, most = np.zeros(3 * count), np.full(3 * count, np.inf)
+    cost[:count][position == 0] = paths.opening[:-1] / scale
+    startable = program.entry < FORBIDDEN
+    cost[2 * count :][startable] = (program.entry[startable] + paths.leaving[:-1].min()) / scale
+    most[2 * count :][~startable] = 0
     answer = linprog(
-        np.concatenate(costs),
-        A_ub=csr_array((value, (row, place)), shape=(rows.size, column)),
-        b_ub=limits,
-        bounds=np.column_stack([np.zeros(column), most]),
+        cost,
+        A_ub=csr_array((value, (row, column)), shape=(len(limit), len(cost))),
+        b_ub=limit,
+        bounds=np.column_stack([np.zeros_like(most), most]),
         method="highs",
-        options={} if most_steps is None else {"maxiter": most_steps // rows.size},
+        options={} if most_steps is None else {"maxiter": most_steps // len(limit)},
     )
     if most_steps is not None and answer.status == OUT_OF_ITERATIONS:
         return None
     if answer.status != 0:
         raise DfoptError(f"the linear program of a bound was not solved: {answer.message}")
-    prices = np.maximum(-answer.ineqlin.marginals, 0.0)
-    return [prices[cover] for cover in covers]
+    prices: Reals = np.maximum(-answer.ineqlin.marginals[cover], 0.0)
+    return prices
 
 
-def points_of(conditions: FragmentConditions, begin: int, end: int) -> Integers:
-    """Return when the conditions of a fragment begin and end, and when the stretch does.
+def due_in(stretch: TraceStretch) -> Rows:
+    """Return the dispatches that certainly start in the stretch."""
+    return np.flatnonzero((stretch.seen_from >= stretch.begin) & (stretch.last < stretch.end))
 
-    What a CPU holds when the stretch begins pays no entry; that is no more fragments than there are
-    CPUs.
+
+def _minimal(fragment: Rows, begin: Integers, end: Integers) -> Rows:
+    """Return intervals that contain no other one of their fragment; of equal ones, one counts.
+
+    They are ordered by fragment, begin and end.
     """
-    return np.unique(np.concatenate([[begin, end - 1, end], conditions.begin, conditions.end]))
+    order = np.lexsort((-begin, end, fragment))
+    times = np.unique(begin)
+    position = (fragment * len(times) + np.searchsorted(times, begin))[order]
+    latest = np.maximum.accumulate(position)
+    return order[np.diff(latest, prepend=-1) > 0]
 
 
-def _add_fragment(
-    rows: _Rows, conditions: FragmentConditions, points: Integers, held_at: int
-) -> slice:
-    """Add the rows of a fragment alone, and return those of its conditions."""
-    slots = np.arange(len(points) - 1)
-    held = held_at + len(points)
-    entries = held + len(slots)
-    rows.add(slots, held + slots, 1.0)
-    rows.add(slots, held_at + slots, -1.0)
-    rows.end(np.zeros(len(slots)))
-    rows.add(slots, held_at + 1 + slots, 1.0)
-    rows.add(slots, held + slots, -1.0)
-    rows.add(slots, entries + slots, -1.0)
-    rows.end(np.zeros(len(slots)))
-    begin, end = np.searchsorted(points, conditions.begin), np.searchsorted(points, conditions.end)
-    rows.add(np.arange(len(begin)), held_at + begin, -1.0)
-    counts = end - begin
-    row = np.repeat(np.arange(len(begin)), counts)
-    rows.add(
-        row, entries + np.arange(len(row)) - np.repeat(np.cumsum(counts) - counts - begin, counts),
-        -1.0,
-    )  # fmt: skip
-    return rows.end(-conditions.count)
+def _held(stretch: TraceStretch, due: Rows) -> tuple[Integers, Integers, Integers]:
+    """Return fragments, times and numbers of the dispatches that are certainly running.
 
-
-def _add_holders(rows: _Rows, points: Integers, held_at: int, times: Integers) -> None:
-    """Add the fragment's holders at each point of time to the rows of these times."""
-    place = np.searchsorted(points, times, "right") - 1
-    own = points[place] == times
-    rows.add(np.flatnonzero(own), held_at + place[own], 1.0)
-    inside = ~own & (place < len(points) - 1)
-    rows.add(np.flatnonzero(inside), held_at + len(points) + place[inside], 1.0)
+    At these times they begin to run, or are just before their end.
+    """
+    ends = stretch.first + stretch.length
+    certain = due[stretch.last[due] < ends[due]]
+    times = np.concatenate([stretch.last[certain], ends[certain] - 1])
+    pairs = np.column_stack([np.tile(stretch.fragment[certain], 2), times])
+    fragment, time = np.unique(pairs[times < stretch.end], axis=0).T.copy()
+    count = stretch.running(fragment, time)
+    return fragment, time, count

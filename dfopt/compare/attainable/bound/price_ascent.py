@@ -14,10 +14,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dfopt.compare.attainable.bound.cpu_path import LATER
-from dfopt.compare.attainable.bound.entry_costs import FORBIDDEN
-from dfopt.compare.attainable.bound.linear_program import Reals
-from dfopt.compare.attainable.bound.stretch_paths import CpuPath, Services, StretchPaths
+from dfopt.compare.attainable.bound.cpu_paths import LATER, CpuPath
+from dfopt.compare.attainable.bound.linear_program import Reals, StretchProgram
+from dfopt.compare.attainable.bound.proof import LARGEST
+from dfopt.compare.attainable.bound.visit_costs import FORBIDDEN
 from dfopt.compare.dispatches import Rows
 from dfopt.solvers.compilation.compiled import compiled
 from dfopt.trace.events import Integers
@@ -45,49 +45,6 @@ MOST_EXPENSIVE = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class StretchConditions:
-    """The conditions of all fragments in a stretch, as columns.
-
-    Parameters
-    ----------
-    fragment, begin, end, count
-        x(begin) + e(begin, end] ≥ count for the fragment with this number.
-    first_slot, last_slot
-        The slots that (begin, end] contains: from the first one to just before the last one.
-    entry
-        What an entry costs in each slot of any fragment.
-    """
-
-    fragment: Rows
-    begin: Integers
-    end: Integers
-    count: Integers
-    first_slot: Rows
-    last_slot: Rows
-    entry: Integers
-
-
-def fitted(conditions: StretchConditions, prices: Reals, scale: int) -> Integers:
-    """Return prices in integers that reward no entry by more than it costs."""
-    found = np.floor(prices * scale).astype(np.int64)
-    _fit(conditions.first_slot, conditions.last_slot, conditions.entry.copy(), found)
-    return found
-
-
-@compiled
-def _fit(first: Rows, last: Rows, room: Integers, prices: Integers) -> int:
-    """Lower prices to what is left in each slot after those before them."""
-    for row in range(len(prices)):
-        price = prices[row]
-        for slot in range(first[row], last[row]):
-            price = min(price, room[slot])
-        for slot in range(first[row], last[row]):
-            room[slot] -= price
-        prices[row] = price
-    return 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class FoundPrices:
     """Prices, and what they prove, all times the scale.
 
@@ -108,36 +65,32 @@ class FoundPrices:
 
 
 def raised_prices(
-    paths: StretchPaths,
-    conditions: StretchConditions,
-    services: Services,
-    prices: Reals,
-    scale: int,
+    program: StretchProgram, services: Rows, prices: Reals, scale: int
 ) -> FoundPrices:
     """Return the best prices that were found.
 
     Parameters
     ----------
-    paths
-        The costs of visits.
-    conditions, services
-        What has a price.
+    program
+        The conditions.
+    services
+        Rows of the stretch that have a price, too, in the order of ``first``.
     prices
         Prices of the conditions from which the search begins.
     scale
         Prices of the answer are multiples of 1/scale.
     """
-    begins = _run_begins(conditions)
-    none = np.zeros(len(services.fragment))
-    best = _evaluated(paths, conditions, services, begins, np.concatenate([prices, none]), scale)
-    if not len(none):
+    none = np.zeros(len(services))
+    best = _evaluated(program, services, np.concatenate([prices, none]), scale)
+    if not len(services):
         return best
+    paths = program.paths
     costs = (paths.entry[:-1] + paths.leaving[:-1]).astype(float) / scale
     usual = float(costs[paths.entry[:-1] < FORBIDDEN].max(initial=1.0)) or 1.0
     current = np.concatenate([prices, none + FIRST_PRICE * usual])
     direction, square = np.zeros((2, len(current)))
     for number in range(STEPS):
-        found = _evaluated(paths, conditions, services, begins, current, scale)
+        found = _evaluated(program, services, current, scale)
         if found.value > best.value:
             best = found
         current = np.concatenate([found.conditions, found.services]) / scale
@@ -149,48 +102,55 @@ def raised_prices(
     return best
 
 
-def _evaluated(  # noqa: PLR0913, PLR0917
-    paths: StretchPaths,
-    conditions: StretchConditions,
-    services: Services,
-    begins: Rows,
-    prices: Reals,
-    scale: int,
-) -> FoundPrices:
+def _evaluated(program: StretchProgram, services: Rows, prices: Reals, scale: int) -> FoundPrices:
+    """Return what prices prove, once they are integers that the checker accepts."""
+    conditions = program.conditions
     count = len(conditions.count)
-    own = fitted(conditions, prices[:count], scale)
-    rewards = np.floor(prices[count:] * scale).astype(np.int64)
+    # The checker adds up to this much in 64 bits.
+    scaled = np.minimum(np.floor(prices * scale), LARGEST // (4 * len(prices))).astype(np.int64)
+    own, rewards = scaled[:count], scaled[count:]
+    _fit(program.first, program.last, program.entry.copy(), own)
     rows = np.flatnonzero(rewards)
-    cheapest = paths.cheapest(
-        conditions.fragment, conditions.begin, conditions.end, own,
-        services.part(rows), rewards[rows],
-    )  # fmt: skip
+    cheapest = program.paths.cheapest(conditions, own, services[rows], rewards[rows])
     value = int((own * conditions.count).sum()) + int(rewards.sum())
     met = np.zeros(len(prices))
     for path in cheapest:
         value += path.cpus * path.price
         met[count:] += path.cpus * np.bincount(rows[path.services], minlength=len(rewards))
-        met[:count] += path.cpus * _visited(conditions, begins, path)
+        met[:count] += path.cpus * _visited(program, path)
     demanded = np.concatenate([conditions.count, np.ones(len(rewards))])
     return FoundPrices(value=value, conditions=own, services=rewards, lacking=demanded - met)
 
 
-def _run_begins(conditions: StretchConditions) -> Rows:
-    """Return where runs of conditions begin: of one fragment, ordered by begin and by end."""
-    breaks = np.diff(conditions.fragment) != 0
-    breaks |= (np.diff(conditions.begin) < 0) | (np.diff(conditions.end) < 0)
-    return np.unique(np.concatenate([[0], np.flatnonzero(breaks) + 1, [len(conditions.count)]]))
+@compiled
+def _fit(first: Rows, last: Rows, room: Integers, prices: Integers) -> int:
+    """Lower prices to what is left in each slot after those before them.
+
+    Then they reward no entry by more than it costs.
+    """
+    for row in range(len(prices)):
+        price = prices[row]
+        for slot in range(first[row], last[row]):
+            price = min(price, room[slot])
+        for slot in range(first[row], last[row]):
+            room[slot] -= price
+        prices[row] = price
+    return 0
 
 
-def _visited(conditions: StretchConditions, begins: Rows, path: CpuPath) -> Integers:
+def _visited(program: StretchProgram, path: CpuPath) -> Integers:
     """Return the number of visits of a path that meet each condition."""
-    change = np.zeros(len(conditions.count) + 1, np.int64)
-    ends = np.concatenate([[LATER], path.begin[:-1]])
-    for begin, end in zip(begins[:-1].tolist(), begins[1:].tolist(), strict=True):
-        own = path.fragment == conditions.fragment[begin]
-        first = np.searchsorted(conditions.end[begin:end], path.begin[own], side="left")
-        last = np.searchsorted(conditions.begin[begin:end], ends[own], side="left")
+    change = np.zeros(len(program.first) + 1, np.int64)
+    times, points = program.times, program.points
+    # Visits from the last to the first one: each ends where the one before it here begins.
+    begin, end = (
+        np.searchsorted(points, path.fragment * len(times) + np.searchsorted(times, visits))
+        for visits in (path.begin, np.concatenate([[LATER], path.begin[:-1]]))
+    )
+    for kind in (slice(0, len(program.hits)), slice(len(program.hits), None)):
+        first = np.searchsorted(program.last[kind], begin, "left") + kind.start
+        last = np.searchsorted(program.first[kind], end, "left") + kind.start
         inside = first < last
-        np.add.at(change, begin + first[inside], 1)
-        np.add.at(change, begin + last[inside], -1)
+        np.add.at(change, first[inside], 1)
+        np.add.at(change, last[inside], -1)
     return np.cumsum(change)[:-1]

@@ -1,4 +1,4 @@
-"""What a proof of a bound within a waiting limit consists of: prices of conditions.
+"""A proof of a bound within a waiting limit: prices of conditions, and what they prove.
 
 Take one stretch of time, and a schedule within the limit. A *visit* is a maximal run of consecutive
 dispatches of one fragment on a CPU. A CPU *holds* a fragment from the start of a visit to it until
@@ -8,13 +8,34 @@ For each fragment,
 - x(t) is the number of CPUs that hold it at time t;
 - e(u, v] is the number of visits to it that start later than u and not later than v, without the
   first ones of CPUs.
+
+The bound is worked out from the prices by weak duality, in integers and without any solver. The
+schedule meets each condition of :class:`StretchPrices`: what it has of something is at least what
+is required. So (price x (what it has - what is required)) is at least 0, and the cost is at least
+what is left after it is subtracted, for all conditions. That is a sum over CPUs, and what a CPU
+does is a path through time, see :mod:`dfopt.compare.attainable.bound.cpu_paths`. Therefore::
+
+    cost ≥ sum of prices x what is required + sum over CPUs of the cheapest path
+
+for every choice of prices of at least 0. Poor prices make a poor bound, never a wrong one.
+
+The cost of a schedule is at least the sum over disjoint stretches of what its visits there pay,
+since each switch between two dispatches that start in one stretch belongs to that stretch alone.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
+import numpy as np
+
+from dfopt.compare.attainable.arrivals import Arrivals
+from dfopt.compare.attainable.bound.cpu_paths import Conditions, CpuPaths, cpu_paths
+from dfopt.compare.attainable.bound.visit_costs import TraceStretch, least_costs, whole_stretch
 from dfopt.trace.events import Integers, no_times
+
+LARGEST = 2**59
+"""No sum of prices, of times, or of their products may exceed this, so that 64 bits hold it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -102,3 +123,154 @@ class WaitingProof:
     uses_lengths: bool
     scale: int
     stretches: tuple[StretchPrices, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckedBound:
+    """What a proof was found to prove.
+
+    Parameters
+    ----------
+    value
+        No schedule within the limit costs less; None where the proof is faulty.
+    problems
+        What is wrong with the proof: at most one sentence for each of its stretches.
+    """
+
+    value: int | None
+    problems: tuple[str, ...]
+
+
+class FaultyProofError(Exception):
+    """A proof relies on a condition that is not known to hold, or is no proof at all."""
+
+
+def check_proof(arrivals: Arrivals, proof: WaitingProof) -> CheckedBound:
+    """Return the bound that a proof proves, or what is wrong with it."""
+    costs = least_costs(arrivals)
+    largest = max(int(c.max()) for c in (costs.entry, costs.exit, costs.first, costs.last))
+    try:
+        if proof.scale < 1:
+            raise FaultyProofError("scale: must be at least 1")
+        if not 0 <= proof.wait <= LARGEST:
+            raise FaultyProofError("wait: must be from 0 to 2^59")
+        _check_size(largest, proof.scale, "a cost x scale")
+    except FaultyProofError as fault:
+        return CheckedBound(value=None, problems=(str(fault),))
+    whole = whole_stretch(arrivals, costs, proof.wait, uses_lengths=proof.uses_lengths)
+    # Visits cost a multiple of the unit, in each stretch and in all together.
+    unit = costs.unit * proof.scale
+    problems = []
+    numerator, before = 0, -LARGEST
+    for position, stretch in enumerate(proof.stretches):
+        try:
+            if stretch.begin < before:
+                raise FaultyProofError("it begins before the stretch before it ends")
+            _check_stretch(stretch, proof, whole, arrivals.cut_time)
+            proven = max(0, _proven_by(stretch, proof.scale, whole))
+        except FaultyProofError as fault:
+            problems.append(f"stretches[{position}]: {fault}")
+        else:
+            numerator += -(-proven // unit) * unit
+        before = stretch.end
+    if problems:
+        return CheckedBound(value=None, problems=tuple(problems))
+    return CheckedBound(value=costs.constant + numerator // proof.scale, problems=())
+
+
+def _check_size(factor: int, other: int, name: str) -> None:
+    """Refuse a product that 64 bits may not hold."""
+    if factor * other > LARGEST:
+        raise FaultyProofError(f"{name} can exceed 2^59; take a smaller scale")
+
+
+def _check_stretch(
+    stretch: StretchPrices, proof: WaitingProof, whole: TraceStretch, cuts: Integers
+) -> None:
+    """Refuse what is no stretch, or names dispatches of which its conditions may not speak."""
+    begin, end = stretch.begin, stretch.end
+    if not -LARGEST < begin < end < LARGEST:
+        raise FaultyProofError("end: must be after begin")
+    if ((begin < cuts) & (cuts < end)).any():
+        raise FaultyProofError("a cut of the recording lies between its begin and its end")
+    ranges = {
+        "price": (0, LARGEST),
+        "dispatch": (0, len(whole.dispatch) - 1),
+        "time": (begin, end - 1),
+        "fragment": (0, int(whole.fragment.max())),
+    }
+    for name in ("hits", "held", "services"):
+        table = getattr(stretch, name)
+        columns = {column.name: getattr(table, column.name) for column in fields(table)}
+        if len({len(column) for column in columns.values()}) > 1:
+            raise FaultyProofError(f"{name}: must have columns of one length")
+        for column, values in columns.items():
+            least, most = ranges[column]
+            if ((values < least) | (values > most)).any():
+                raise FaultyProofError(f"{name}.{column}: must be from {least} to {most}")
+        prices = table.price
+        if len(prices) and name != "hits" and not proof.uses_lengths:
+            raise FaultyProofError(f"{name}: must be empty, since lengths are not used")
+        _check_size(int(prices.max(initial=0)), len(prices) * 4, f"{name}: the sum of prices")
+    for name, first in (("hits", whole.seen_from), ("services", whole.first)):
+        rows = getattr(stretch, name).dispatch
+        if (first[rows] < begin).any() or (whole.last[rows] >= end).any():
+            raise FaultyProofError(f"{name}.dispatch: one may start outside the stretch")
+    services = stretch.services.dispatch
+    if len(np.unique(services)) < len(services):
+        raise FaultyProofError("services.dispatch: names a dispatch twice")
+    if (whole.length[services] == 0).any():
+        raise FaultyProofError("services.dispatch: one has no length")
+
+
+def _proven_by(prices: StretchPrices, scale: int, whole: TraceStretch) -> int:
+    """Return what the prices of a stretch prove, times the scale."""
+    stretch = whole.part(prices.begin, prices.end)
+    hits, held, services = prices.hits, prices.held, prices.services
+    running = stretch.running(held.fragment, held.time)
+    if (running == 0).any():
+        time = int(held.time[running == 0][0])
+        raise FaultyProofError(f"held: nothing of the fragment must run at {time}")
+    fragment = np.concatenate([whole.fragment[hits.dispatch], held.fragment])
+    price = np.concatenate([hits.price, held.price])
+    fragments = np.unique(np.concatenate([fragment, whole.fragment[services.dispatch]]))
+    if not len(fragments):
+        return 0
+    conditions = Conditions(
+        fragment=np.searchsorted(fragments, fragment),
+        begin=np.concatenate([whole.seen_from[hits.dispatch], held.time]),
+        end=np.concatenate([whole.last[hits.dispatch], held.time]),
+        count=np.concatenate([np.ones_like(hits.price), running]),
+    )
+    paths = cpu_paths(stretch, fragments, scale)
+    _check_entries(paths, conditions, price)
+    order = np.argsort(whole.first[services.dispatch], kind="stable")
+    cheapest = paths.cheapest(
+        conditions,
+        price,
+        np.searchsorted(stretch.dispatch, services.dispatch[order]),
+        services.price[order],
+    )
+    # In Python's integers: 64 bits hold the sum of prices, but not how often each is required.
+    required = int(price.astype(object) @ conditions.count) + int(services.price.sum())
+    return required + sum(path.cpus * path.price for path in cheapest)
+
+
+def _check_entries(paths: CpuPaths, conditions: Conditions, prices: Integers) -> None:
+    """Refuse prices that reward an entry by more than it costs."""
+    for number in np.unique(conditions.fragment):
+        own, changes = conditions.fragment == number, paths.fragment == number
+        price = prices[own]
+        # What an entry costs less its rewards, from each time on.
+        time = np.concatenate(
+            [paths.time[changes], conditions.begin[own] + 1, conditions.end[own] + 1]
+        )
+        step = np.concatenate([paths.step[changes], -price, price])
+        order = np.argsort(time, kind="stable")
+        left = int(paths.entry[number]) + np.cumsum(step[order])
+        is_last = np.append(np.diff(time[order]) > 0, True)
+        if (left[is_last] < 0).any():
+            raise FaultyProofError(
+                "the prices of hits around an entry exceed its cost; write the proof anew with the "
+                "comparison"
+            )

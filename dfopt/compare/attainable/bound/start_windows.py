@@ -1,51 +1,177 @@
-"""The times between which each dispatch starts in every schedule within a waiting limit."""
+"""Between which times each dispatch of a trace starts, in every schedule within a waiting limit.
+
+No dispatch starts before it is ready, nor later than the limit permits. If lengths are as recorded,
+three things raise the earliest start.
+
+- *The dispatch before.* What a preempted task goes on with follows what it did before.
+- *Work ahead.* By time t, the dispatches have certainly run for N(t), the sum of min(p, t - d) over
+  those with a latest start d before t. They cannot have run for more than C(t), the least over all
+  s ≤ t of R(s) + (what CPUs have free from s to t), where R(s), the sum of min(p, s - r), is all
+  that can have run by s. CPUs are not free while blocks keep them. So the dispatches are *ahead* by
+  at most a(t) = C(t) - N(t), all together and each of them. A dispatch with d ≥ t has run by t for
+  min(p, t - start) if it started before. Where a(t) < p, that is at most a(t) only if it starts no
+  earlier than t - a(t).
+- *Busy times* (timetable reasoning). A dispatch with d < r + p runs from d to r + p in every
+  schedule, so it keeps a CPU then; and blocks keep theirs. Another dispatch fits only where some
+  CPU has no block from its start to its end, and where at none of these times all CPUs are kept.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from bisect import bisect_left
 
-from dfopt.compare.dispatches import Rows
-from dfopt.trace.events import Integers, Numbers
+import numpy as np
+
+from dfopt.compare.attainable.arrivals import NONE, Arrivals
+from dfopt.trace.events import Integers
+
+Blocks = tuple[tuple[Integers, Integers], ...]
+"""For each CPU begin and end of its blocks, ordered and disjoint."""
+
+MOST_ROUNDS = 10
+"""Earliest starts are raised at most this number of times."""
+
+LARGEST = 2**61
+"""Sums of times that could exceed this are not formed, so that 64 bits hold them."""
+
+NEVER = 2**62
+"""A time after all others."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class StartWindows:
-    """Dispatches of a trace, and the times between which they start.
+def start_windows(
+    arrivals: Arrivals, wait: int, *, uses_lengths: bool
+) -> tuple[Integers, Integers]:
+    """Return the earliest and the latest start of each dispatch if none waits longer than ``wait``.
 
-    Parameters
-    ----------
-    dispatch
-        Rows of the arrivals.
-    fragment
-        Their fragments.
-    first, last
-        Each starts from ``first`` to ``last``, in every schedule within the limit.
-    length
-        The recorded length; not used by a bound that holds for all lengths.
+    Without ``uses_lengths`` a preempted task may go on as soon as the first part of its work was
+    ready, since that part could have been shorter.
     """
+    earliest, latest = arrivals.ready_from, arrivals.latest_starts_for_bounds(wait)
+    if not uses_lengths:
+        return earliest, latest
+    earliest = _after_previous(arrivals, earliest)
+    blocks = blocks_by_cpu(arrivals)
+    for _ in range(MOST_ROUNDS):
+        before = earliest
+        for raised in (_after_work, _after_busy_times):
+            found = raised(blocks, arrivals.length, earliest, latest)
+            earliest = _after_previous(arrivals, found)
+        if (earliest == before).all():
+            break
+    return earliest, latest
 
-    dispatch: Rows
-    fragment: Numbers
-    first: Integers
-    last: Integers
-    length: Integers
 
-    def part(self, rows: Rows) -> StartWindows:
-        """Return some of the dispatches."""
-        return StartWindows(
-            dispatch=self.dispatch[rows],
-            fragment=self.fragment[rows],
-            first=self.first[rows],
-            last=self.last[rows],
-            length=self.length[rows],
-        )
+def blocks_by_cpu(arrivals: Arrivals) -> Blocks:
+    """Return for each CPU begin and end of the times for which blocks keep it, each time once."""
+    blocks = arrivals.blocks
+    found = []
+    for cpu in range(arrivals.cpus):
+        own = np.flatnonzero(blocks.cpu == cpu)
+        own = own[np.argsort(blocks.start[own], kind="stable")]
+        begin, end = blocks.start[own], np.maximum.accumulate(blocks.end[own])
+        # Where blocks overlap, the later one counts from the end of the earlier ones on.
+        begin[1:] = np.maximum(begin[1:], end[:-1])
+        found.append((begin[begin < end], end[begin < end]))
+    return tuple(found)
 
-    @property
-    def seen_from(self) -> Integers:
-        """Times at which a CPU holds the fragment, unless a visit to it starts after them.
 
-        A dispatch without any length may end a visit at the very moment at which it is ready: it is
-        looked at one unit of time before.
-        """
-        times: Integers = self.first - (self.length == 0)
-        return times
+def _after_previous(arrivals: Arrivals, ready: Integers) -> Integers:
+    """Return ``ready``, or when the task's dispatch before ends at the earliest, if later."""
+    times: list[int] = ready.tolist()
+    length: list[int] = arrivals.length.tolist()
+    for dispatch, previous in enumerate(arrivals.previous.tolist()):
+        if previous != NONE:
+            end = times[previous] + length[previous]
+            times[dispatch] = max(times[dispatch], end)
+    return np.array(times, np.int64)
+
+
+def _after_work(blocks: Blocks, length: Integers, earliest: Integers, latest: Integers) -> Integers:
+    """Return earliest starts that respect how far ahead dispatches can be, if they are later."""
+    busy_begin, busy_end = (np.concatenate(part) for part in zip(*blocks, strict=True))
+    ends = latest + length
+    times = np.unique(
+        np.concatenate([earliest, earliest + length, latest, ends, busy_begin, busy_end])
+    )
+    times = times[times >= earliest.min()]
+    if len(earliest) > LARGEST // (int(times[-1]) - int(times[0]) + 1):
+        return earliest
+    free = len(blocks) * (times - times[0]) - _running(times, busy_begin, busy_end)
+    certain = _running(times, latest, ends)
+    possible = _running(times, earliest, earliest + length)
+    ahead = free + np.minimum.accumulate(possible - free) - certain
+    return np.maximum(earliest, _latest_known(times, ahead, latest, length))
+
+
+def _running(times: Integers, begin: Integers, end: Integers) -> Integers:
+    """Return the sum over intervals of what lies before each time, from the first time on."""
+    first = times[0]
+    total = np.zeros(len(times), np.int64)
+    for edges, sign in ((begin, 1), (end, -1)):
+        # All times from the first one on, so that their sums are small.
+        ordered = np.sort(np.clip(edges, first, None)) - first
+        sums = np.concatenate([[0], np.cumsum(ordered)])
+        before = np.searchsorted(ordered, times - first)
+        total += sign * ((times - first) * before - sums[before])
+    return total
+
+
+def _latest_known(times: Integers, ahead: Integers, latest: Integers, length: Integers) -> Integers:
+    """Return t - a(t) for the latest time t ≤ d of each dispatch with a(t) < p, or its start."""
+    known = np.full(len(latest), times[0])
+    # Of the times so far, those with no later one at which dispatches are ahead by less or as much.
+    least: list[int] = []
+    candidates: list[int] = []
+    position = 0
+    time, by = times.tolist(), ahead.tolist()
+    order = np.argsort(latest, kind="stable")
+    due, needs = latest[order].tolist(), length[order].tolist()
+    for row, last, needed in zip(order.tolist(), due, needs, strict=True):
+        while position < len(time) and time[position] <= last:
+            while least and least[-1] >= by[position]:
+                least.pop()
+                candidates.pop()
+            least.append(by[position])
+            candidates.append(time[position])
+            position += 1
+        found = bisect_left(least, needed) - 1
+        if found >= 0:
+            known[row] = candidates[found] - least[found]
+    return known
+
+
+def _after_busy_times(
+    blocks: Blocks, length: Integers, earliest: Integers, latest: Integers
+) -> Integers:
+    """Return earliest starts at which dispatches fit, if they are later."""
+    certain = latest < earliest + length
+    begins = np.sort(np.concatenate([latest[certain], *(begin for begin, _ in blocks)]))
+    ends = np.sort(np.concatenate([(earliest + length)[certain], *(end for _, end in blocks)]))
+    times = np.unique(np.concatenate([begins, ends]))
+    kept = np.searchsorted(begins, times, "right") - np.searchsorted(ends, times, "right")
+    # A dispatch of no length may start between two of these slots.
+    full = np.flatnonzero(kept >= len(blocks))
+    all_kept = times[full], times[full + 1]
+    # From its latest start on, it is the dispatch itself that keeps a CPU.
+    own = np.where(certain, latest, NEVER)
+    fits = latest
+    for cpu_blocks in blocks:
+        start = earliest.copy()
+        rows = np.arange(len(start))
+        while len(rows):
+            now = start[rows]
+            end = now + length[rows]
+            later = np.maximum(
+                _beyond(cpu_blocks, now, end), _beyond(all_kept, now, np.minimum(end, own[rows]))
+            )
+            start[rows] = later
+            rows = rows[(later > now) & (later < fits[rows])]
+        fits = np.minimum(fits, start)
+    return fits
+
+
+def _beyond(intervals: tuple[Integers, Integers], start: Integers, end: Integers) -> Integers:
+    """Return the ends of the first intervals after ``start`` that begin before ``end``, or it."""
+    begins, ends = (np.append(times, NEVER) for times in intervals)
+    first = np.searchsorted(ends, start, "right")
+    return np.where(begins[first] < end, ends[first], start)

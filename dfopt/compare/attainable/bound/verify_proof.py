@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dfopt.compare.attainable.arrivals import arrivals_of
-from dfopt.compare.attainable.bound.check_proof import check_proof
+from dfopt.compare.attainable.bound.proof import check_proof
 from dfopt.compare.attainable.bound.proof_document import SavedProof, arrivals_digest
 from dfopt.problem.instance import Objective
 from dfopt.trace import Trace

@@ -9,7 +9,7 @@ import numpy as np
 
 from dfopt.compare import CostModel
 from dfopt.compare.attainable.arrivals import Arrivals, arrivals_of
-from dfopt.compare.attainable.bound.proof import DispatchPrices, StretchPrices, WaitingProof
+from dfopt.compare.attainable.bound import DispatchPrices, StretchPrices, WaitingProof
 from dfopt.compare.attainable.bound.proof_document import SavedProof, arrivals_digest
 from dfopt.trace import Trace, read_trace
 from dfopt.trace.labels import label

@@ -11,13 +11,13 @@ import numpy as np
 
 from dfopt import replace
 from dfopt.compare.attainable.arrivals import Arrivals
-from dfopt.compare.attainable.bound.check_proof import check_proof
-from dfopt.compare.attainable.bound.permitted_starts import permitted_starts
-from dfopt.compare.attainable.bound.proof import (
+from dfopt.compare.attainable.bound import (
     DispatchPrices,
     StretchPrices,
     TimePrices,
     WaitingProof,
+    check_proof,
+    start_windows,
 )
 from dfopt.trace.events import Integers
 
@@ -27,8 +27,8 @@ SCALE = 12
 def random_proof(random: Random, arrivals: Arrivals, wait: int) -> WaitingProof:
     """Draw a proof with one to three stretches."""
     uses_lengths = random.random() < 0.7
-    starts = permitted_starts(arrivals, wait, uses_lengths=uses_lengths)
-    begin = int(starts.earliest.min()) - random.randint(0, 1)
+    earliest, _ = start_windows(arrivals, wait, uses_lengths=uses_lengths)
+    begin = int(earliest.min()) - random.randint(0, 1)
     end = int((arrivals.start + arrivals.length).max()) + random.choice((1, 10, 40))
     cuts = {int(time) for time in arrivals.cut_time}
     cuts |= {random.randint(begin, end) for _ in range(random.choice((0, 0, 0, 1, 2)))}
@@ -56,10 +56,10 @@ def affordable(arrivals: Arrivals, proof: WaitingProof) -> WaitingProof:
 def _random_stretch(
     random: Random, arrivals: Arrivals, proof: WaitingProof, begin: int, end: int
 ) -> StretchPrices:
-    starts = permitted_starts(arrivals, proof.wait, uses_lengths=proof.uses_lengths)
-    seen_from = starts.earliest - (arrivals.length == 0)
+    earliest, latest = start_windows(arrivals, proof.wait, uses_lengths=proof.uses_lengths)
+    seen_from = earliest - (arrivals.length == 0)
     largest = SCALE * max(1, int(arrivals.costs.entry.max(initial=0)))
-    starting = [j for j in range(len(arrivals)) if begin <= seen_from[j] and starts.latest[j] < end]
+    starting = [j for j in range(len(arrivals)) if begin <= seen_from[j] and latest[j] < end]
 
     def price() -> int:
         return random.choice((0, 0, 1, SCALE // 2, SCALE, random.randint(0, largest)))
@@ -80,7 +80,7 @@ def _random_stretch(
     certain = [
         (int(arrivals.fragment[j]), random.randint(low, min(high, end) - 1), price())
         for j in long
-        for low, high in [(int(starts.latest[j]), int(starts.earliest[j] + arrivals.length[j]))]
+        for low, high in [(int(latest[j]), int(earliest[j] + arrivals.length[j]))]
         if low < high
     ]
     if certain:

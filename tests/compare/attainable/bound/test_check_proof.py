@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 
 from dfopt import replace
 from dfopt.compare.attainable.arrivals import NONE, Arrivals, FixedBlocks, SwitchCosts
-from dfopt.compare.attainable.bound.check_proof import check_proof
-from dfopt.compare.attainable.bound.lower_bound import lower_bound
-from dfopt.compare.attainable.bound.proof import (
+from dfopt.compare.attainable.bound import (
     DispatchPrices,
     StretchPrices,
     TimePrices,
     WaitingProof,
+    check_proof,
+    lower_bound,
 )
 from tests.compare.attainable.bound.random_proofs import (
     improved_proofs,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from dfopt import replace
 from dfopt.compare.attainable.arrivals import Arrivals
-from dfopt.compare.attainable.bound.lower_bound import lower_bound
+from dfopt.compare.attainable.bound import lower_bound
 from tests.compare.attainable.drawn import random_arrivals
 
 FEW = settings(max_examples=10)

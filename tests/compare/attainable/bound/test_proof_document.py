@@ -13,8 +13,7 @@ from jsonschema import Draft202012Validator
 
 from dfopt.compare import CostModel
 from dfopt.compare.attainable.arrivals import arrivals_of
-from dfopt.compare.attainable.bound.check_proof import check_proof
-from dfopt.compare.attainable.bound.proof import StretchPrices
+from dfopt.compare.attainable.bound import StretchPrices, check_proof
 from dfopt.compare.attainable.bound.proof_document import (
     SavedProof,
     arrivals_digest,

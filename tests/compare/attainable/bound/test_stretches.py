@@ -7,10 +7,16 @@ from random import Random
 
 import pytest
 
-from dfopt.compare.attainable.bound import lower_bound as whole
-from dfopt.compare.attainable.bound.check_proof import check_proof
-from dfopt.compare.attainable.bound.lower_bound import lower_bound, proven_bound, stretch_bounds
-from dfopt.compare.attainable.bound.stretch_bound import StretchBound
+from dfopt.compare.attainable.bound import (
+    StretchBound,
+    check_proof,
+    lower_bound,
+    proven_bound,
+    stretch_bounds,
+)
+from dfopt.compare.attainable.bound import (
+    bound as whole,
+)
 from tests.compare.attainable.drawn import random_arrivals, random_limit
 from tests.compare.attainable.enumeration import cheapest_schedule
 

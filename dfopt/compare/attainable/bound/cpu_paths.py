@@ -1,4 +1,4 @@
-"""The cheapest way for a CPU through a stretch of time, at given prices.
+"""The cheapest ways for CPUs through a stretch of time, at given prices.
 
 A CPU holds one fragment at each time, and pays for each entry and each exit. For each priced
 condition x(u) + e(u, v] ≥ k it is rewarded if it holds the fragment at u, and for each entry in
@@ -20,16 +20,191 @@ may be left out.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from heapq import heappop, heappush
 
 import numpy as np
 
+from dfopt.compare.attainable.bound.visit_costs import FORBIDDEN, TraceStretch
 from dfopt.compare.dispatches import Rows
 from dfopt.solvers.compilation.compiled import compiled
 from dfopt.trace.events import Integers
 
 LATER = 2**60
 """A time after all others, and a price above all others."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Conditions:
+    """Conditions x(begin) + e(begin, end] ≥ count of fragments in a stretch, as columns.
+
+    Parameters
+    ----------
+    fragment
+        Positions among the fragments of :class:`CpuPaths`.
+    begin, end, count
+        The intervals. Those with equal ends demand that CPUs hold the fragment then.
+    """
+
+    fragment: Rows
+    begin: Integers
+    end: Integers
+    count: Integers
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class CpuPath:
+    """A cheapest way of one or more CPUs through a stretch.
+
+    Parameters
+    ----------
+    cpus
+        The number of CPUs for which it is the cheapest one.
+    price
+        What one of them pays.
+    services
+        Positions of its services among those that are priced.
+    fragment, begin
+        Its visits, from the last to the first one.
+    """
+
+    cpus: int
+    price: int
+    services: Rows
+    fragment: Rows
+    begin: Integers
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class CpuPaths:
+    """What visits cost in a stretch; costs are multiplied by a scale.
+
+    The last position stands for all fragments without condition: a CPU may hold one of them first.
+
+    Parameters
+    ----------
+    stretch
+        The stretch.
+    fragments
+        Its fragments that have conditions or services, in increasing order.
+    time, fragment, step
+        When the least cost of an entry changes, of which fragment, and by how much.
+    entry, leaving, opening, closing
+        For each fragment: what an entry costs first, an exit, and the first and the last visit.
+    """
+
+    stretch: TraceStretch
+    fragments: Integers
+    time: Integers
+    fragment: Rows
+    step: Integers
+    entry: Integers
+    leaving: Integers
+    opening: Integers
+    closing: Integers
+
+    def cheapest(
+        self, conditions: Conditions, prices: Integers, services: Rows, rewards: Integers
+    ) -> list[CpuPath]:
+        """Return the cheapest paths of all CPUs.
+
+        Parameters
+        ----------
+        conditions, prices
+            Conditions, and the price of each of them.
+        services, rewards
+            Rows of the stretch that CPUs run, in the order of ``first``, and the price for each.
+        """
+        stretch = self.stretch
+        priced = np.flatnonzero(prices)
+        fragment, price = conditions.fragment[priced], prices[priced]
+        time = np.concatenate([self.time, conditions.begin[priced] + 1, conditions.end[priced] + 1])
+        order = np.argsort(time, kind="stable")
+        none, no_change = np.zeros_like(price), np.zeros_like(self.step)
+        inputs = (
+            np.searchsorted(self.fragments, stretch.fragment[services]),
+            stretch.first[services],
+            stretch.last[services],
+            stretch.length[services],
+            rewards,
+            time[order],
+            np.concatenate([self.fragment, fragment, fragment])[order],
+            np.concatenate([no_change, price, none])[order],
+            np.concatenate([self.step, none, price])[order],
+            self.entry,
+            self.leaving,
+            self.opening,
+            self.closing,
+        )
+        # CPUs with the same blocks have the same path; without services, blocks do not matter.
+        alike: dict[bytes, list[int]] = {}
+        for cpu, blocks in enumerate(stretch.blocks):
+            key = np.concatenate(blocks).tobytes() if len(services) else b""
+            alike.setdefault(key, []).append(cpu)
+        paths = []
+        for cpus in alike.values():
+            cost, used, visited, visits = cheapest_path(*inputs, *stretch.blocks[cpus[0]])
+            paths.append(
+                CpuPath(
+                    cpus=len(cpus), price=int(cost), services=used, fragment=visited, begin=visits
+                )
+            )
+        return paths
+
+
+def cpu_paths(stretch: TraceStretch, fragments: Integers, scale: int) -> CpuPaths:
+    """Return what visits cost in a stretch.
+
+    Parameters
+    ----------
+    stretch
+        The stretch.
+    fragments
+        The fragments with conditions or services, in increasing order.
+    scale
+        The factor of all costs.
+    """
+    rows = np.flatnonzero(np.isin(stretch.fragment, fragments))
+    number = np.searchsorted(fragments, stretch.fragment[rows])
+    begin, end = stretch.begin, stretch.end - 1
+    edges = np.clip(np.concatenate([stretch.first[rows] - 1, stretch.last[rows]]), begin, end)
+    times = np.unique([begin, end, *edges])
+    ends = np.arange(len(fragments)) * len(times)
+    points = np.unique(
+        np.concatenate(
+            [
+                ends,
+                ends + len(times) - 1,
+                np.tile(number, 2) * len(times) + np.searchsorted(times, edges),
+            ]
+        )
+    )
+    cost = stretch.least_entries(fragments, times, points)
+    cost = np.where(cost < FORBIDDEN, cost * scale, FORBIDDEN)
+    # After a fragment's last point there is no entry, so that nothing changes there.
+    owner, position = np.divmod(points, len(times))
+    is_first, step = position == 0, np.diff(cost, prepend=0)
+    changes = np.flatnonzero(~is_first & (position < len(times) - 1) & (step != 0))
+
+    def least(costs: Integers) -> Integers:
+        found = np.full(len(fragments) + 1, FORBIDDEN)
+        np.minimum.at(found, number, costs[rows] * scale)
+        found[-1] = 0
+        return found
+
+    leaving = least(stretch.exit)
+    return CpuPaths(
+        stretch=stretch,
+        fragments=fragments,
+        time=times[position[changes]] + 1,
+        fragment=owner[changes],
+        step=step[changes],
+        entry=np.append(cost[is_first], FORBIDDEN),
+        leaving=leaving,
+        opening=least(stretch.opening),
+        # A CPU may also end with a fragment that has no condition.
+        closing=np.minimum(least(stretch.closing), leaving),
+    )
 
 
 @compiled

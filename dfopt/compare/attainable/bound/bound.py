@@ -1,0 +1,223 @@
+"""A lower bound on the cost of all schedules of a trace within a waiting limit, with its proof.
+
+Bounds of stretches of a trace add up. A dispatch counts in a stretch only if it certainly starts
+within it, so the fewer start windows cross the ends of the stretches, the better is the bound.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dfopt.compare.attainable.arrivals import Arrivals
+from dfopt.compare.attainable.bound.linear_program import (
+    condition_prices,
+    due_in,
+    stretch_program,
+)
+from dfopt.compare.attainable.bound.price_ascent import raised_prices
+from dfopt.compare.attainable.bound.proof import (
+    LARGEST,
+    DispatchPrices,
+    StretchPrices,
+    TimePrices,
+    WaitingProof,
+    check_proof,
+)
+from dfopt.compare.attainable.bound.visit_costs import TraceStretch, least_costs, whole_stretch
+from dfopt.compare.dispatches import Rows
+from dfopt.structs import replace
+
+DISPATCHES_A_STRETCH = 3_000
+"""A stretch has about this number of dispatches."""
+
+SMALLEST_STRETCH = 200
+"""A stretch with fewer dispatches is not divided further."""
+
+MOST_STEPS = 400_000_000
+"""After this number of iterations of the solver x rows of its problem, a stretch is divided."""
+
+MOST_STARTS = 40
+"""A dispatch has a price as a service if at most this number are ready in its start window."""
+
+STEPS_A_WAIT = 16
+"""A permitted wait is divided into this number of steps, and the ends of intervals are rounded."""
+
+FINEST = 10**12
+"""The largest scale of prices."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class WaitingBound:
+    """A lower bound and what proves it.
+
+    Parameters
+    ----------
+    value
+        No schedule within the limit costs less.
+    proof
+        The prices that prove it.
+    """
+
+    value: int
+    proof: WaitingProof
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class StretchBound:
+    """The work of finding the prices of one stretch.
+
+    Parameters
+    ----------
+    stretch
+        The stretch.
+    uses_lengths
+        Whether dispatches are as long as recorded.
+    step
+        As in :func:`~dfopt.compare.attainable.bound.linear_program.stretch_program`.
+    scale
+        As in :class:`~dfopt.compare.attainable.bound.proof.WaitingProof`.
+    """
+
+    stretch: TraceStretch
+    uses_lengths: bool
+    step: int
+    scale: int
+
+    def perform(self) -> tuple[StretchPrices, ...]:
+        """Return the prices, of several shorter stretches if the linear program was too hard."""
+        stretch, scale = self.stretch, self.scale
+        due = due_in(stretch)
+        if not len(due):
+            return ()
+        program = stretch_program(stretch, self.step, scale, uses_lengths=self.uses_lengths)
+        most_steps = None if len(due) < SMALLEST_STRETCH else MOST_STEPS
+        priced = condition_prices(program, scale, most_steps)
+        if priced is None:
+            parts = _parts(stretch, _stretch_ends(stretch, due, len(due) // 2))
+            if len(parts) == 1:
+                return ()  # all begin at once: no price is a proof
+            return tuple(
+                prices for part in parts for prices in replace(self, stretch=part).perform()
+            )
+        services = self._services(due)
+        found = raised_prices(program, services, priced, scale)
+        prices, hits = found.conditions, len(program.hits)
+        hit, held = np.flatnonzero(prices[:hits]), hits + np.flatnonzero(prices[hits:])
+        served, conditions = np.flatnonzero(found.services), program.conditions
+        return (
+            StretchPrices(
+                begin=stretch.begin,
+                end=stretch.end,
+                hits=DispatchPrices(
+                    dispatch=stretch.dispatch[program.hits[hit]], price=prices[hit]
+                ),
+                held=TimePrices(
+                    fragment=program.paths.fragments[conditions.fragment[held]],
+                    time=conditions.begin[held],
+                    price=prices[held],
+                ),
+                services=DispatchPrices(
+                    dispatch=stretch.dispatch[services[served]], price=found.services[served]
+                ),
+            ),
+        )
+
+    def _services(self, due: Rows) -> Rows:
+        """Return which dispatches have prices as services, ordered by the earliest start."""
+        if not self.uses_lengths:
+            return due[:0]
+        first, last, length = self.stretch.first, self.stretch.last, self.stretch.length
+        ready = np.sort(first)
+        rows = due[length[due] > 0]
+        meanwhile = np.searchsorted(ready, last[rows], "right")
+        meanwhile -= np.searchsorted(ready, first[rows], "left")
+        rows = rows[meanwhile <= MOST_STARTS]
+        return rows[np.argsort(first[rows], kind="stable")]
+
+
+def lower_bound(arrivals: Arrivals, wait: int, *, uses_lengths: bool) -> WaitingBound:
+    """Return a lower bound on the sum of all costs of every schedule within a waiting limit.
+
+    Parameters
+    ----------
+    arrivals
+        The dispatches, at least one.
+    wait
+        The longest wait that is permitted, see
+        :class:`~dfopt.compare.attainable.bound.proof.WaitingProof`.
+    uses_lengths
+        Whether dispatches are as long as recorded; otherwise the bound holds for any lengths.
+    """
+    work = stretch_bounds(arrivals, wait, uses_lengths=uses_lengths)
+    prices = [prices for stretch in work for prices in stretch.perform()]
+    return proven_bound(arrivals, wait, work, prices, uses_lengths=uses_lengths)
+
+
+def stretch_bounds(arrivals: Arrivals, wait: int, *, uses_lengths: bool) -> list[StretchBound]:
+    """Return the work of which :func:`lower_bound` consists, in independent pieces.
+
+    See there for the parameters.
+    """
+    costs = least_costs(arrivals)
+    whole = whole_stretch(arrivals, costs, wait, uses_lengths=uses_lengths)
+    dearest = max(1, int((costs.entry + costs.exit).max()))
+    # Fine enough for prices of a nanosecond, if prices of some entries add up within 64 bits.
+    scale = max(1, min(FINEST, LARGEST // (32 * len(arrivals) * dearest)))
+    ends = _stretch_ends(whole, np.arange(len(arrivals)), DISPATCHES_A_STRETCH)
+    return [
+        StretchBound(
+            stretch=part, uses_lengths=uses_lengths, step=max(1, wait // STEPS_A_WAIT), scale=scale
+        )
+        # Stretches end at all cuts.
+        for part in _parts(whole, [*ends, *arrivals.cut_time.tolist()])
+    ]
+
+
+def proven_bound(
+    arrivals: Arrivals,
+    wait: int,
+    work: list[StretchBound],
+    prices: list[StretchPrices],
+    *,
+    uses_lengths: bool,
+) -> WaitingBound:
+    """Return the bound that the prices of all stretches prove."""
+    proof = WaitingProof(
+        wait=wait,
+        uses_lengths=uses_lengths,
+        scale=work[0].scale,
+        stretches=tuple(sorted(prices, key=lambda stretch: stretch.begin)),
+    )
+    checked = check_proof(arrivals, proof)
+    assert checked.value is not None, checked.problems
+    return WaitingBound(value=checked.value, proof=proof)
+
+
+def _stretch_ends(stretch: TraceStretch, rows: Rows, size: int) -> list[int]:
+    """Return where to divide a stretch into parts with about ``size`` of these dispatches.
+
+    A window is lost if it began before an end and is not over then: the best end of all near the
+    place that would make equal parts loses the fewest.
+    """
+    begin, end = np.sort(stretch.seen_from[rows]), np.sort(stretch.last[rows])
+    ends = []
+    for number in range(1, len(rows) // size):
+        middle = number * len(rows) // (len(rows) // size)
+        near = np.unique(begin[middle - size // 4 : middle + size // 4 + 1])
+        lost = np.searchsorted(begin, near) - np.searchsorted(end, near)
+        ends.append(int(near[lost.argmin()]))
+    return ends
+
+
+def _parts(whole: TraceStretch, ends: list[int]) -> list[TraceStretch]:
+    """Return the parts between times; halves first, since parts of shorter ones are faster."""
+    inner = sorted({time for time in ends if whole.begin < time < whole.end})
+    if not inner:
+        return [whole]
+    middle = inner[len(inner) // 2]
+    return [
+        *_parts(whole.part(whole.begin, middle), inner),
+        *_parts(whole.part(middle, whole.end), inner),
+    ]

@@ -1,0 +1,85 @@
+"""Between which times dispatches start: no schedule within the limit has another start."""
+
+from __future__ import annotations
+
+from random import Random
+
+import numpy as np
+import pytest
+
+from dfopt import replace
+from dfopt.compare.attainable.arrivals import NONE
+from dfopt.compare.attainable.bound import start_windows
+from dfopt.compare.attainable.waiting_limit import WaitingLimit
+from tests.compare.attainable.drawn import random_arrivals
+from tests.compare.attainable.enumeration import cheapest_schedule
+
+WAITS = (0, 0, 2, 5)
+
+
+def raised(seeds: range) -> int:
+    """Return how many earliest starts are raised; check that schedules keep all.
+
+    Schedules that are the cheapest for several costs are spread over all schedules. Without the
+    order of tasks, nothing but how busy the CPUs are raises a start.
+    """
+    later = 0
+    for seed in seeds:
+        random = Random(seed)
+        arrivals = random_arrivals(random, most=6, most_cpus=2)
+        limit = WaitingLimit(each=random.choice(WAITS))
+        alone = replace(arrivals, previous=np.full(len(arrivals), NONE))
+        busy, _ = start_windows(alone, limit.each, uses_lengths=True)
+        later += int((busy > arrivals.ready_from).sum())
+        earliest, latest = start_windows(arrivals, limit.each, uses_lengths=True)
+        for _ in range(3):
+            entry = np.array([random.randint(-9, 9) for _ in range(len(arrivals))], np.int64)
+            matrix = np.zeros((0, 0), np.int64)
+            drawn = replace(arrivals, costs=replace(arrivals.costs, entry=entry, matrix=matrix))
+            cheapest = cheapest_schedule(drawn, limit)
+            assert cheapest is not None
+            assert (cheapest[1].start >= busy).all(), seed
+            assert (cheapest[1].start >= earliest).all(), seed
+            assert (cheapest[1].start <= latest).all(), seed
+    return later
+
+
+def test_no_schedule_starts_where_cpus_have_no_time_or_room() -> None:
+    assert raised(range(40)) > 0
+
+
+@pytest.mark.slow
+def test_no_schedule_of_many_starts_where_cpus_have_no_time_or_room() -> None:
+    assert raised(range(40, 1000)) > 100
+
+
+def two_on_one_cpu(start: tuple[int, int], length: tuple[int, int]) -> list[int]:
+    """Return the earliest starts of two dispatches that are ready at 0 and start as recorded."""
+    arrivals = random_arrivals(Random(1), most=3, most_cpus=1)
+    names = ("row", "fragment", "task", "cpu", "ready_from", "ready_by", "waker_offset")
+    blocks = {
+        name: getattr(arrivals.blocks, name)[:0] for name in arrivals.blocks.__dataclass_fields__
+    }
+    two = replace(
+        arrivals,
+        **{name: np.zeros(2, getattr(arrivals, name).dtype) for name in names},
+        previous=np.full(2, NONE),
+        previous_end=np.zeros(2, np.int64),
+        start=np.array(start),
+        length=np.array(length),
+        blocks=replace(arrivals.blocks, **blocks),
+    )
+    earliest, _ = start_windows(two, 0, uses_lengths=True)
+    found: list[int] = earliest.tolist()
+    return found
+
+
+def test_what_is_busy_until_then_comes_first() -> None:
+    # The second one may start at 4 at the latest, and so may only start there: before, the first
+    # one has to run.
+    assert two_on_one_cpu((0, 4), (4, 4)) == [0, 4]
+
+
+def test_what_is_short_goes_around_what_certainly_runs() -> None:
+    # The first one must run from 2 on; the second one does not fit before that.
+    assert two_on_one_cpu((2, 9), (5, 3)) == [0, 5]
