@@ -18,14 +18,15 @@ LARGEST_TOTAL = 2**62
 LONGEST_SHOWN_TEXT = 60
 
 
-def check_integer(value: object, place: str, *, least: int = 0) -> None:
-    """Refuse anything but an integer from ``least`` to 2^62."""
+def check_integer(value: object, place: str, *, least: int = 0, most: int = LARGEST_TOTAL) -> None:
+    """Refuse anything but an integer from ``least`` to ``most``."""
     if isinstance(value, bool) or not isinstance(value, int):
         raise InstanceError(f"must be an integer, not {described(value)}", place=place)
     if value < least:
         raise InstanceError(f"must be at least {least}, not {described(value)}", place=place)
-    if value > LARGEST_TOTAL:
-        raise InstanceError(f"is {described(value)}, more than 2^62", place=place)
+    if value > most:
+        limit = ", more than 2^62" if most == LARGEST_TOTAL else f"; at most {most} are supported"
+        raise InstanceError(f"is {described(value)}{limit}", place=place)
 
 
 def check_integers(parameters: DataclassInstance, /, **least: int) -> None:

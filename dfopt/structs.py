@@ -93,14 +93,14 @@ class Checked(DocumentPart):
         DfoptError
             With place and remedy, at the first wrong value.
         """
-        for name, read, default in _checks(type(self)):
+        for name, key, read, default in _checks(type(self)):
             value = getattr(self, name)
             if value is default:
                 continue
             try:
                 settled = read(value)
             except DfoptError as error:
-                raise error.within(name) from None
+                raise error.within(key) from None
             if settled == default and type(settled) is type(default):
                 settled = default  # what is written is told by identity
             if settled is not value:
@@ -169,9 +169,9 @@ def _struct_type(cls: type[Struct]) -> inspect.StructType:
 
 
 @cache
-def _checks(cls: type[Struct]) -> tuple[tuple[str, Read, Any], ...]:
-    kind = _struct_type(cls)
-    return tuple((each.name, _reader(each.type), each.default) for each in kind.fields)
+def _checks(cls: type[Struct]) -> tuple[tuple[str, str, Read, Any], ...]:
+    fields = _struct_type(cls).fields
+    return tuple((each.name, each.encode_name, _reader(each.type), each.default) for each in fields)
 
 
 def _reader(kind: inspect.Type, **limits: Any) -> Read:  # noqa: PLR0911 - one for each type
@@ -179,7 +179,12 @@ def _reader(kind: inspect.Type, **limits: Any) -> Read:  # noqa: PLR0911 - one f
         case inspect.Metadata():
             return _reader(kind.type, **(kind.extra or {}))
         case inspect.IntType():
-            return partial(_integer, kind.ge if kind.ge is not None else -LARGEST_TOTAL)
+            least, most = kind.ge, kind.le
+            return partial(
+                _integer,
+                -LARGEST_TOTAL if least is None else least,
+                LARGEST_TOTAL if most is None else most,
+            )
         case inspect.FloatType():
             return partial(_number, kind)
         case inspect.BoolType():
@@ -191,7 +196,7 @@ def _reader(kind: inspect.Type, **limits: Any) -> Read:  # noqa: PLR0911 - one f
         case inspect.LiteralType(values=values):
             return partial(_choice, {value: value for value in values})
         case inspect.VarTupleType() | inspect.ListType():
-            return partial(_each, _reader(kind.item_type))
+            return partial(_each, _reader(kind.item_type), kind.min_length or 0, kind.max_length)
         case inspect.TupleType():
             return partial(_row, [_reader(each) for each in kind.item_types])
         case inspect.DictType():
@@ -233,17 +238,17 @@ def _listed(words: Collection[str]) -> str:
     return f"{', '.join(first)} or {last}" if first else last
 
 
-def _integer(least: int, value: object) -> object:
-    check_integer(value, "", least=least)
+def _integer(least: int, most: int, value: object) -> object:
+    check_integer(value, "", least=least, most=most)
     return value
 
 
 def _number(kind: inspect.FloatType, value: object) -> object:
-    """Refuse anything but a number; NaN and Infinity are no JSON and never come here."""
+    """Refuse anything but a finite number; TOML has NaN and Infinity."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise InstanceError(f"must be a number, not {described_value(value)}")
-    if abs(value) > LARGEST_TOTAL:
-        raise InstanceError(f"is {described_value(value)}, more than 2^62")
+    if not abs(value) <= LARGEST_TOTAL:  # NaN is neither more nor less
+        raise InstanceError(f"must be finite and at most 2^62, not {described_value(value)}")
     for limit, holds, words in (
         (kind.ge, ge, "at least"),
         (kind.gt, gt, "more than"),
@@ -279,9 +284,13 @@ def _choice(words: dict[Any, Any], value: object) -> object:
         raise InstanceError(problem) from None
 
 
-def _each(read: Read, values: object) -> tuple[Any, ...]:
+def _each(read: Read, least: int, most: int | None, values: object) -> tuple[Any, ...]:
     if not isinstance(values, list | tuple):
         raise InstanceError(f"must be an array […], not {described_value(values)}")
+    if len(values) < least:
+        raise InstanceError(f"has {len(values)} entries; at least {least} are needed")
+    if most is not None and len(values) > most:
+        raise InstanceError(f"has {len(values)} entries; at most {most} are supported")
     items: list[Any] = []
     try:
         items.extend(map(read, values))

@@ -9,7 +9,7 @@ from sphinx.application import Sphinx
 from dfopt import evaluate, read_instance, solve
 from dfopt.plot import plot_schedule, save_picture
 from dfopt_models import plot as model_plot
-from dfopt_models.batching import read_batching
+from dfopt_models.batching import BATCHING
 from dfopt_models.contention import read_contention
 from dfopt_models.counters import read_counters_model
 from dfopt_models.queueing.model import read_queueing_model
@@ -100,7 +100,7 @@ def draw_pictures(app: Sphinx) -> None:
     save_picture(plane.axes[0], PICTURES / "crossover-plane.svg")
     for name, figure in {
         "contention": model_plot.plot_contention(read_contention("sohn-kim")),
-        "batching": model_plot.plot_batching(read_batching("debattista")),
+        "batching": model_plot.plot_batching(BATCHING.read("debattista")),
         "queueing": model_plot.plot_queueing(read_queueing_model("short-jobs")).figure,
     }.items():
         save_picture(figure.axes[0], PICTURES / f"{name}.svg")

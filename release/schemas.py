@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec.structs import fields
 
 from dfopt.files.documents import DocumentType
 from dfopt.files.instance_document import INSTANCES
 from dfopt.files.json_text import document_text
+from dfopt_models.batching import BATCHING
 
-TYPES: tuple[DocumentType[Any], ...] = (INSTANCES,)
+TYPES: tuple[DocumentType[Any], ...] = (INSTANCES, BATCHING.parameters, BATCHING.results)
 
 FOLDER = Path(__file__).parent.parent / "dfopt" / "files" / "schemas"
 
@@ -69,9 +71,11 @@ def _finish(part: dict[str, Any], kind: type | None) -> None:
     words = inspect.getdoc(kind) or "" if kind else ""
     if words:
         part["description"] = " ".join(words.partition("\n\n")[0].replace("``", "`").split())
+    keys = {} if kind is None else {each.name: each.encode_name for each in fields(kind)}
     texts = {
-        name.strip(): " ".join(text.replace("``", "`").split())
-        for names, text in PARAMETER.findall(words)
+        keys.get(name.strip(), name.strip()): " ".join(text.replace("``", "`").split())
+        for each in reversed([] if kind is None else kind.mro())
+        for names, text in PARAMETER.findall(inspect.cleandoc(each.__doc__ or ""))
         for name in names.split(",")
     }
     for name, field in part.get("properties", {}).items():

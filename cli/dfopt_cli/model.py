@@ -10,6 +10,7 @@ from dfopt_cli import completion
 from dfopt_cli.counters import counters
 from dfopt_cli.failures import naming, usage
 from dfopt_cli.formula_option import FormulaCommand, FormulaOption
+from dfopt_cli.model_files import BatchingArgument, ModelPictureOption, show
 from dfopt_cli.options import JsonOption, PathOption
 from dfopt_cli.printing import print_json, print_tables
 from dfopt_models.growth import GrowthPath
@@ -193,15 +194,7 @@ def contention(
 
 @app.command(cls=FormulaCommand)
 def batching(
-    model: Annotated[
-        str,
-        typer.Argument(
-            metavar="MODEL",
-            help="The parameters, a TOML file (- is standard input), or a name: debattista.",
-            autocompletion=completion.models_of("batching"),
-            show_default=False,
-        ),
-    ],
+    file: BatchingArgument,
     *,
     granularity: Annotated[
         int | None,
@@ -216,6 +209,7 @@ def batching(
         bool, typer.Option("--check", help="Also count misses line by line, in a simulated cache.")
     ] = False,
     as_json: JsonOption = False,
+    output: ModelPictureOption = None,
     formula: FormulaOption = None,
 ) -> None:
     """Show what batches of fine-grained threads gain.
@@ -225,29 +219,7 @@ def batching(
 
     Example: dfopt model batching debattista
     """
-    from dfopt_models.batching import (
-        batching_document,
-        batching_tables,
-        counted_misses,
-        gain_table,
-        pareto_table,
-        read_batching,
-    )
-
-    with naming(model):
-        parameters = read_batching(model)
-        shown = granularity or parameters.granularities[0]
-        if shown > parameters.array_size:
-            raise typer.BadParameter(
-                f"the array has {parameters.array_size} integers", param_hint="--granularity"
-            )
-        rows = gain_table(parameters)
-        curve = pareto_table(parameters, shown)
-        counted = counted_misses(parameters) if check else ()
-    if as_json:
-        print_json(batching_document(parameters, rows, curve, shown, counted))
-        return
-    print_tables(batching_tables(parameters, rows, curve, shown, counted))
+    show("batching", file, as_json=as_json, output=output, granularity=granularity, check=check)
 
 
 app.command("counters", cls=FormulaCommand)(counters)

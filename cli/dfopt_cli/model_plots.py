@@ -11,6 +11,7 @@ import typer
 from dfopt_cli import completion
 from dfopt_cli.counters_file import CountersArgument, CpuOption, LongOption, read_counters
 from dfopt_cli.failures import naming
+from dfopt_cli.model_files import BatchingArgument, draw
 from dfopt_cli.options import PathOption, PictureOption
 from dfopt_cli.output_files import check_output
 from dfopt_models.errors import ModelError
@@ -94,19 +95,7 @@ def contention(
     draw_model(model, read_contention, lambda found: plot_contention(found).axes[0], output)
 
 
-def batching(
-    model: Annotated[
-        str,
-        typer.Argument(
-            metavar="MODEL",
-            help="Parameters of the batching model: a TOML file, or a name: debattista.",
-            autocompletion=completion.models_of("batching"),
-            show_default=False,
-        ),
-    ],
-    *,
-    output: PictureOption,
-) -> None:
+def batching(file: BatchingArgument, *, output: PictureOption) -> None:
     """Draw what batches of fine-grained threads gain.
 
     Gains against process length, and the choices of batches that miss least for each time that
@@ -114,10 +103,7 @@ def batching(
 
     Example: dfopt plot batching debattista -o batching.svg
     """
-    from dfopt_models.batching import read_batching
-    from dfopt_models.plot import plot_batching
-
-    draw_model(model, read_batching, lambda found: plot_batching(found).axes[0], output)
+    draw("batching", file, output)
 
 
 def counters(

@@ -1,48 +1,51 @@
-"""Formulas of the models: what a formula is, and where each model keeps its own.
+"""Formulas of the models: equations, given symbols in the place of numbers.
 
-A model has a module of formulas that imports SymPy at its top and is imported by nothing but
-:func:`formulas_of`. Its formulas stand in a tuple of :class:`Formula`, and :data:`MODELS` has a
-line that says where. The command of that name then prints them (the command line has a file that
-says how), and a page of the documentation shows one by ``MODEL/FORMULA``.
-
-Each equation is written once. Either the functions that compute numbers are plain arithmetic, and
-the formula is what they return for symbols. Or a test compares :meth:`Formula.value` with them.
+Each equation is written once. Either the function that computes a number is plain arithmetic, and
+the formula is what it returns for symbols; :class:`Equations` keeps such functions. Or a test
+compares :meth:`Formula.value` with the number.
 """
 
 from __future__ import annotations
 
+import inspect
+import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from dfopt_models.errors import ModelError
 
 if TYPE_CHECKING:
     from sympy import Eq, Expr, Symbol
 
+Equation = TypeVar("Equation", bound=Callable[..., Any])
+
 SUBSTACK = re.compile(r"\\substack\{([^{}]*)\}")
+
+OF_SYMBOLS: Mapping[Any, str] = {min: "Min", math.sqrt: "sqrt"}
+"""What SymPy calls functions that equations take as parameters."""
 
 MODELS: Mapping[str, tuple[str, str]] = {
     "response-time": ("dfopt_models.response_time.formulas", "RESPONSE_TIME"),
     "crossover": ("dfopt_models.response_time.formulas", "CROSSOVER"),
     "contention": ("dfopt_models.contention.formulas", "CONTENTION"),
-    "batching": ("dfopt_models.batching.formulas", "BATCHING"),
+    "batching": ("dfopt_models.batching", "FORMULAS"),
     "counters": ("dfopt_models.counters.formulas", "COUNTERS"),
     "queueing": ("dfopt_models.queueing.formulas", "QUEUEING"),
 }
 """For each command of the models: the module of its formulas, and the name of the tuple there."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Quantity:
     """A symbol, and what it stands for.
 
     Parameters
     ----------
     symbol
-        The symbol; its name is what the text of a formula shows.
+        Its name, which the text of a formula shows.
     meaning
         What it stands for, in a few words.
     unit
@@ -51,7 +54,7 @@ class Quantity:
         How LaTeX writes it; as SymPy does if None.
     """
 
-    symbol: Symbol
+    symbol: str
     meaning: str
     unit: str = ""
     latex: str | None = None
@@ -90,11 +93,12 @@ class Formula:
         ModelError
             When the equation has a symbol that is not explained.
         """
-        symbols = self.build().free_symbols
-        explained = {quantity.symbol for quantity in self.quantities}
-        if symbols - explained:
-            names = ", ".join(sorted(str(symbol) for symbol in symbols - explained))
-            raise ModelError(f"the formula {self.name!r} does not explain {names}")
+        symbols = {symbol.name for symbol in self.build().free_symbols}
+        missing = symbols - {quantity.symbol for quantity in self.quantities}
+        if missing:
+            raise ModelError(
+                f"the formula {self.name!r} does not explain {', '.join(sorted(missing))}"
+            )
         return tuple(quantity for quantity in self.quantities if quantity.symbol in symbols)
 
     def text(self) -> str:
@@ -108,12 +112,13 @@ class Formula:
         """Return the equation in LaTeX, without the signs that begin and end mathematics."""
         from sympy import latex
 
-        named = {
-            quantity.symbol: quantity.latex
-            for quantity in self.quantities
-            if quantity.latex is not None
-        }
         equation = self.build()
+        written = {quantity.symbol: quantity.latex for quantity in self.quantities}
+        named = {
+            symbol: written[symbol.name]
+            for symbol in equation.free_symbols
+            if written.get(symbol.name) is not None
+        }
         text = " = ".join(latex(side, symbol_names=named) for side in (equation.lhs, equation.rhs))
         # The limits of a double sum stand beside each other: not everything knows substacks.
         return SUBSTACK.sub(lambda limits: limits[1].replace(r"\\", ", "), text)
@@ -134,11 +139,87 @@ class Formula:
         return float(right.subs({symbol: numbers[name] for name, symbol in symbols.items()}))
 
 
+class Equations:
+    """Equations that are functions of numbers, or of symbols.
+
+    Parameters
+    ----------
+    quantities
+        By the names of the functions and of their parameters. All are positive.
+    source
+        Where an equation comes from that has no source of its own.
+    """
+
+    def __init__(self, quantities: Mapping[str, Quantity], source: str = "") -> None:
+        self.quantities = quantities
+        self.source = source
+        self.formulas: list[Formula] = []
+
+    def __call__(
+        self, meaning: str, *, source: str = "", name: str = "", **symbols: str
+    ) -> Callable[[Equation], Equation]:
+        """Return what registers a function, which stays as it is.
+
+        Parameters
+        ----------
+        meaning, source, name
+            Those of the formula; its name is that of the function unless another one is given.
+        symbols
+            Quantities of parameters under other names, and of the left side (``left``).
+        """
+
+        def register(function: Equation) -> Equation:
+            own = function.__name__
+            self.formulas.append(
+                Formula(
+                    name=name or own.replace("_", "-"),
+                    meaning=meaning,
+                    source=source or self.source,
+                    build=lambda: equation(
+                        self.symbol(symbols.get("left", own)), self.right(function, symbols)
+                    ),
+                    quantities=tuple(self.quantities.values()),
+                )
+            )
+            return function
+
+        return register
+
+    def symbol(self, quantity: str) -> Symbol:
+        """Return the symbol of a quantity."""
+        from sympy import Symbol
+
+        return Symbol(self.quantities[quantity].symbol, positive=True)
+
+    def right(self, function: Callable[..., Any], symbols: Mapping[str, str]) -> Expr:
+        """Return what a function gives for symbols.
+
+        A parameter that has a function as its default gets SymPy's own in its place.
+        """
+        import sympy
+
+        given = inspect.signature(function).parameters.values()
+        return function(
+            **{
+                each.name: getattr(sympy, OF_SYMBOLS[each.default])
+                if each.default in OF_SYMBOLS
+                else self.symbol(symbols.get(each.name, each.name))
+                for each in given
+            }
+        )
+
+
+def equation(left: Expr, right: Expr) -> Eq:
+    """Return an equation as it is; SymPy would simplify it."""
+    from sympy import Eq
+
+    return Eq(left, exact(right), evaluate=False)
+
+
 def formulas_of(model: str) -> tuple[Formula, ...]:
-    """Return the formulas of a model by the name of its command; this imports SymPy."""
+    """Return the formulas of a model by the name of its command."""
     module, name = MODELS[model]
-    formulas: tuple[Formula, ...] = getattr(import_module(module), name)
-    return formulas
+    return tuple(getattr(import_module(module), name))
 
 
 def formula_named(name: str) -> Formula:

@@ -34,8 +34,8 @@ def test_a_formula_of_its_own():
         source="derived: by hand",
         build=lambda: sympy.Eq(Y, 2 * X, evaluate=False),
         quantities=(
-            Quantity(symbol=Y, meaning="the result", unit="s", latex=r"\hat{y}"),
-            Quantity(symbol=X, meaning="what is given", unit="s"),
+            Quantity("y", "the result", "s", r"\hat{y}"),
+            Quantity("x", "what is given", "s"),
         ),
     )
     assert formula.text() == "y = 2*x"
@@ -49,7 +49,7 @@ def test_a_symbol_must_be_explained():
         meaning="twice as much",
         source="derived: by hand",
         build=lambda: sympy.Eq(Y, 2 * X, evaluate=False),
-        quantities=(Quantity(symbol=Y, meaning="the result"),),
+        quantities=(Quantity("y", "the result"),),
     )
     with pytest.raises(ModelError, match="'double' does not explain x"):
         _ = formula.used

@@ -22,58 +22,76 @@ SHARE, OWN, MEAN, AT_COUNTED, AT_FREE, COUNT = sympy.symbols(
 MVA = "mean value analysis (Reiser and Lavenberg 1980)"
 
 QUANTITIES = (
-    Quantity(symbol=N, meaning="CPUs"),
-    Quantity(symbol=L, meaning="locks alike"),
-    Quantity(symbol=Z, meaning="think time between two uses of a lock", unit="any unit"),
-    Quantity(symbol=S, meaning="time for which a lock is held", unit="the same"),
-    Quantity(symbol=Q, meaning="mean number of CPUs at a lock, of N - 1 CPUs"),
-    Quantity(symbol=U, meaning="share of the time that a lock is held, of N - 1 CPUs: its misses"),
-    Quantity(symbol=R, meaning="time from asking for a lock to releasing it"),
-    Quantity(symbol=X, meaning="uses in a unit of time, of N CPUs"),
-    Quantity(symbol=TIME, meaning="time from asking for a lock to releasing it", latex="R"),
-    Quantity(symbol=USES, meaning="uses in a unit of time, of N CPUs", latex="X"),
-    Quantity(symbol=QUEUE, meaning="mean number of CPUs at a lock, of N CPUs", latex="Q_N"),
-    Quantity(symbol=BUSY, meaning="share of the time that a lock is held, of N CPUs", latex="U_N"),
-    Quantity(symbol=SPIN, meaning="share of the CPUs that waits", latex=r"\mathrm{spin}"),
-    Quantity(symbol=WORK, meaning="CPUs that compute or hold a lock", latex=r"\mathrm{work}"),
-    Quantity(symbol=KNEE, meaning="CPUs that would hold one lock all the time", latex="N^{*}"),
-    Quantity(symbol=FREE, meaning="share of constant holds after which nobody waits"),
-    Quantity(symbol=BUSY_CONSTANT, meaning="share of the time that a lock is held, constant holds"),
+    Quantity(symbol=N.name, meaning="CPUs"),
+    Quantity(symbol=L.name, meaning="locks alike"),
+    Quantity(symbol=Z.name, meaning="think time between two uses of a lock", unit="any unit"),
+    Quantity(symbol=S.name, meaning="time for which a lock is held", unit="the same"),
+    Quantity(symbol=Q.name, meaning="mean number of CPUs at a lock, of N - 1 CPUs"),
     Quantity(
-        symbol=CHANCE,
+        symbol=U.name, meaning="share of the time that a lock is held, of N - 1 CPUs: its misses"
+    ),
+    Quantity(symbol=R.name, meaning="time from asking for a lock to releasing it"),
+    Quantity(symbol=X.name, meaning="uses in a unit of time, of N CPUs"),
+    Quantity(symbol=TIME.name, meaning="time from asking for a lock to releasing it", latex="R"),
+    Quantity(symbol=USES.name, meaning="uses in a unit of time, of N CPUs", latex="X"),
+    Quantity(symbol=QUEUE.name, meaning="mean number of CPUs at a lock, of N CPUs", latex="Q_N"),
+    Quantity(
+        symbol=BUSY.name, meaning="share of the time that a lock is held, of N CPUs", latex="U_N"
+    ),
+    Quantity(symbol=SPIN.name, meaning="share of the CPUs that waits", latex=r"\mathrm{spin}"),
+    Quantity(symbol=WORK.name, meaning="CPUs that compute or hold a lock", latex=r"\mathrm{work}"),
+    Quantity(symbol=KNEE.name, meaning="CPUs that would hold one lock all the time", latex="N^{*}"),
+    Quantity(symbol=FREE.name, meaning="share of constant holds after which nobody waits"),
+    Quantity(
+        symbol=BUSY_CONSTANT.name, meaning="share of the time that a lock is held, constant holds"
+    ),
+    Quantity(
+        symbol=CHANCE.name,
         meaning="chance that a queue has a thread of the range of scan b",
         latex=r"\pi_b",
     ),
     Quantity(
-        symbol=BEFORE, meaning="the same for the scan before; 0 for the first", latex=r"\pi_{b-1}"
+        symbol=BEFORE.name,
+        meaning="the same for the scan before; 0 for the first",
+        latex=r"\pi_{b-1}",
     ),
     Quantity(
-        symbol=ALONE,
+        symbol=ALONE.name,
         meaning="chance of a thread in range b, if none is in the narrower one",
         latex=r"\rho_b",
     ),
-    Quantity(symbol=LOOKS, meaning="queues that scan b looks at, once it begins", latex=r"\ell_b"),
-    Quantity(symbol=REACHED, meaning="chance that scan b begins"),
-    Quantity(symbol=LOAD, meaning="share of their time that CPUs are busy", latex=r"\rho"),
-    Quantity(symbol=FIRST, meaning="share of the load in the first band", latex="f"),
-    Quantity(symbol=ALL_BUSY, meaning="chance that all CPUs are busy (Erlang's delay formula)"),
-    Quantity(symbol=WAIT, meaning="mean wait for a CPU without bands", unit="services"),
-    Quantity(symbol=WAIT_FIRST, meaning="mean wait of the first band", unit="services"),
-    Quantity(symbol=OFFERED, meaning="buffers that would be in use if there were always enough"),
     Quantity(
-        symbol=LOST, meaning="chance that all of N buffers are in use (Erlang's loss formula)"
+        symbol=LOOKS.name, meaning="queues that scan b looks at, once it begins", latex=r"\ell_b"
     ),
-    Quantity(symbol=LOST_BEFORE, meaning="the same of N - 1 buffers; 1 for none", latex="B_{N-1}"),
-    Quantity(symbol=SHARE, meaning="share of the uses that choose among all locks alike"),
-    Quantity(symbol=OWN, meaning="share of the uses of the own lock", latex=r"q_{\mathrm{own}}"),
-    Quantity(symbol=COUNT, meaning="CPUs counted so far, one of them the CPU that asks"),
-    Quantity(symbol=MEAN, meaning="time, or misses, of a CPU, over the locks that it takes"),
+    Quantity(symbol=REACHED.name, meaning="chance that scan b begins"),
+    Quantity(symbol=LOAD.name, meaning="share of their time that CPUs are busy", latex=r"\rho"),
+    Quantity(symbol=FIRST.name, meaning="share of the load in the first band", latex="f"),
     Quantity(
-        symbol=AT_COUNTED,
+        symbol=ALL_BUSY.name, meaning="chance that all CPUs are busy (Erlang's delay formula)"
+    ),
+    Quantity(symbol=WAIT.name, meaning="mean wait for a CPU without bands", unit="services"),
+    Quantity(symbol=WAIT_FIRST.name, meaning="mean wait of the first band", unit="services"),
+    Quantity(
+        symbol=OFFERED.name, meaning="buffers that would be in use if there were always enough"
+    ),
+    Quantity(
+        symbol=LOST.name, meaning="chance that all of N buffers are in use (Erlang's loss formula)"
+    ),
+    Quantity(
+        symbol=LOST_BEFORE.name, meaning="the same of N - 1 buffers; 1 for none", latex="B_{N-1}"
+    ),
+    Quantity(symbol=SHARE.name, meaning="share of the uses that choose among all locks alike"),
+    Quantity(
+        symbol=OWN.name, meaning="share of the uses of the own lock", latex=r"q_{\mathrm{own}}"
+    ),
+    Quantity(symbol=COUNT.name, meaning="CPUs counted so far, one of them the CPU that asks"),
+    Quantity(symbol=MEAN.name, meaning="time, or misses, of a CPU, over the locks that it takes"),
+    Quantity(
+        symbol=AT_COUNTED.name,
         meaning="the same at the lock of another counted CPU",
         latex=r"y_{\mathrm{counted}}",
     ),
-    Quantity(symbol=AT_FREE, meaning="the same at any other lock", latex=r"y_{\mathrm{free}}"),
+    Quantity(symbol=AT_FREE.name, meaning="the same at any other lock", latex=r"y_{\mathrm{free}}"),
 )
 
 

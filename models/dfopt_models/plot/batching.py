@@ -9,8 +9,7 @@ import numpy as np
 from dfopt.plot.colours import INK, group_colours
 from dfopt.plot.gantt_bars import shade
 from dfopt.plot.picture import new_figure
-from dfopt_models.batching.model import BatchingModel
-from dfopt_models.batching.table import own_choice, pareto_table
+from dfopt_models.batching import BatchingModel, own_choice, pareto_table
 from dfopt_models.plot.style import LINE_WIDTH, add_legend, begin_axes, label, legend_key
 
 if TYPE_CHECKING:

@@ -17,28 +17,30 @@ LINE_TIME, ALONE, AFTER = sympy.symbols("t P_NA P_A", positive=True)
 COUNT, OTHER = sympy.symbols("i j", integer=True, nonnegative=True)
 
 QUANTITIES = (
-    Quantity(symbol=TIME, meaning="mean response time of a queue for all CPUs", unit="s"),
-    Quantity(symbol=PARTITION, meaning="mean response time with a queue for each CPU", unit="s"),
-    Quantity(symbol=SERVICE, meaning="mean service time", unit="s"),
-    Quantity(symbol=RELOAD, meaning="time to read data again on another CPU", unit="s"),
-    Quantity(symbol=LONGER, meaning="mean service time with reloads", unit="s"),
-    Quantity(symbol=SHARE, meaning="load: share of the time that jobs take without reloads"),
-    Quantity(symbol=WAITS, meaning="probability that a job waits (Erlang's C)"),
-    Quantity(symbol=CPUS, meaning="number of CPUs"),
-    Quantity(symbol=LOW, meaning="load from which on a global queue is better"),
-    Quantity(symbol=HIGH, meaning="load up to which it is"),
-    Quantity(symbol=ALONE, meaning="time to load a program anew", unit="s", latex="P^{NA}"),
+    Quantity(symbol=TIME.name, meaning="mean response time of a queue for all CPUs", unit="s"),
     Quantity(
-        symbol=AFTER,
+        symbol=PARTITION.name, meaning="mean response time with a queue for each CPU", unit="s"
+    ),
+    Quantity(symbol=SERVICE.name, meaning="mean service time", unit="s"),
+    Quantity(symbol=RELOAD.name, meaning="time to read data again on another CPU", unit="s"),
+    Quantity(symbol=LONGER.name, meaning="mean service time with reloads", unit="s"),
+    Quantity(symbol=SHARE.name, meaning="load: share of the time that jobs take without reloads"),
+    Quantity(symbol=WAITS.name, meaning="probability that a job waits (Erlang's C)"),
+    Quantity(symbol=CPUS.name, meaning="number of CPUs"),
+    Quantity(symbol=LOW.name, meaning="load from which on a global queue is better"),
+    Quantity(symbol=HIGH.name, meaning="load up to which it is"),
+    Quantity(symbol=ALONE.name, meaning="time to load a program anew", unit="s", latex="P^{NA}"),
+    Quantity(
+        symbol=AFTER.name,
         meaning="time to read again what another program replaced",
         unit="s",
         latex="P^{A}",
     ),
-    Quantity(symbol=LINE_TIME, meaning="time to read a line", unit="s"),
-    Quantity(symbol=SETS, meaning="sets of the cache"),
-    Quantity(symbol=WAYS, meaning="ways: lines that a set holds"),
-    Quantity(symbol=LINES, meaning="lines that the program uses, its footprint"),
-    Quantity(symbol=OTHERS, meaning="lines that the other program uses"),
+    Quantity(symbol=LINE_TIME.name, meaning="time to read a line", unit="s"),
+    Quantity(symbol=SETS.name, meaning="sets of the cache"),
+    Quantity(symbol=WAYS.name, meaning="ways: lines that a set holds"),
+    Quantity(symbol=LINES.name, meaning="lines that the program uses, its footprint"),
+    Quantity(symbol=OTHERS.name, meaning="lines that the other program uses"),
 )
 
 ERLANG = "Erlang (1917), M/M/N"

@@ -52,38 +52,40 @@ CASES = {
     "_e": (BASELINE, " under the baseline"),
 }
 QUANTITIES = (
-    Quantity(symbol=TIME, meaning="response time", unit="s"),
-    Quantity(symbol=RATE, meaning="waste that costs as much as one reallocation", unit="s"),
+    Quantity(symbol=TIME.name, meaning="response time", unit="s"),
+    Quantity(symbol=RATE.name, meaning="waste that costs as much as one reallocation", unit="s"),
     Quantity(
-        symbol=BUDGET,
+        symbol=BUDGET.name,
         meaning="waste that makes a policy without reallocations as slow as the baseline",
         unit="processor-seconds",
         latex=r"W_{\max}",
     ),
     Quantity(
-        symbol=POLYNOMIAL,
+        symbol=POLYNOMIAL.name,
         meaning="response time × s × a power of v, where policies are compared",
         latex="p(v)",
     ),
     Quantity(
-        symbol=ROOT, meaning="root of the product s·c at the crossover", latex=r"\sqrt{x^{*}}"
+        symbol=ROOT.name, meaning="root of the product s·c at the crossover", latex=r"\sqrt{x^{*}}"
     ),
-    Quantity(symbol=SHARE, meaning="share of the machine that does the work of a job j"),
-    Quantity(symbol=PROCESSORS, meaning="processors of the machine"),
-    Quantity(symbol=COPIES, meaning="copies of the job that run at a time"),
+    Quantity(symbol=SHARE.name, meaning="share of the machine that does the work of a job j"),
+    Quantity(symbol=PROCESSORS.name, meaning="processors of the machine"),
+    Quantity(symbol=COPIES.name, meaning="copies of the job that run at a time"),
     *(
-        Quantity(symbol=getattr(symbols, name), meaning=f"{meaning}{whose}", unit=unit)
+        Quantity(symbol=getattr(symbols, name).name, meaning=f"{meaning}{whose}", unit=unit)
         for symbols, whose in CASES.values()
         for name, (_, meaning, unit) in OF_POLICY.items()
     ),
     *(
-        Quantity(symbol=getattr(ANY, name), meaning=meaning, unit=unit, latex=latex)
+        Quantity(symbol=getattr(ANY, name).name, meaning=meaning, unit=unit, latex=latex)
         for name, (_, meaning, unit, latex) in SHARED.items()
     ),
-    Quantity(symbol=SPEED, meaning="speed of a processor, relative to today's"),
-    Quantity(symbol=CACHE, meaning="size of a cache, relative to today's"),
-    Quantity(symbol=PRODUCT, meaning="speed times cache"),
-    Quantity(symbol=V, meaning="root of 1/(s·c): the fourth where s = c, else the square root"),
+    Quantity(symbol=SPEED.name, meaning="speed of a processor, relative to today's"),
+    Quantity(symbol=CACHE.name, meaning="size of a cache, relative to today's"),
+    Quantity(symbol=PRODUCT.name, meaning="speed times cache"),
+    Quantity(
+        symbol=V.name, meaning="root of 1/(s·c): the fourth where s = c, else the square root"
+    ),
 )
 
 

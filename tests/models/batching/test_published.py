@@ -4,16 +4,16 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from dfopt import replace
 from dfopt_models.batching import (
+    BATCHING,
+    BatchChoice,
     BatchingModel,
-    counted_misses,
-    own_choice,
-    pareto_table,
-    read_batching,
+    batching_result,
+    pareto,
     share_read,
     simulated_misses,
 )
-from dfopt_models.batching.model import BatchChoice, pareto
 
 LENGTHS = (1, 2, 4, 16, 128)
 GRANULARITIES = (1, 8, 64, 128)
@@ -21,13 +21,13 @@ GRANULARITIES = (1, 8, 64, 128)
 
 @pytest.fixture(scope="module")
 def model():
-    return read_batching("debattista")
+    return BATCHING.read("debattista")
 
 
 @pytest.fixture(scope="module")
 def slow_lines(model):
     """Where every line takes as long, wherever it lies."""
-    return model.with_values(next_line=model.miss)
+    return replace(model, next_line=model.miss)
 
 
 def rounded(values, digits=2):
@@ -63,14 +63,14 @@ def test_the_limit_of_long_processes(model):
 
 def test_where_granularity_changes_nothing(model):
     assert model.flat_next_line == pytest.approx(160 / 3)
-    flat = model.with_values(next_line=model.flat_next_line)
+    flat = replace(model, next_line=model.flat_next_line)
     limits = [flat.limit(granularity) for granularity in GRANULARITIES]
     assert limits == pytest.approx([limits[0]] * len(limits))
 
 
 def test_a_hundred_percent_needs_slower_memory(model):
     """Gain 2 at four passes is m = 2b: 124 ns for a line."""
-    assert model.with_values(miss=124).limit(1) == pytest.approx(2)
+    assert replace(model, miss=124).limit(1) == pytest.approx(2)
     assert model.limit(1) < 2
 
 
@@ -82,7 +82,7 @@ def test_the_largest_batch_that_fits(model):
 
 def test_lines_counted_one_by_one(model):
     """The model is exact at twelve points, and without reuse."""
-    rows = counted_misses(model)
+    rows = batching_result(model, check=True).counted
     assert {(row.granularity, row.length) for row in rows} >= {
         (g, length) for g in GRANULARITIES for length in (2, 4, 16)
     }
@@ -153,11 +153,11 @@ def test_the_share_that_is_read():
 
 def test_misses_against_waiting(model):
     """On the curve less is missed only for a longer wait; only the passes in a turn count."""
-    curve = pareto_table(model, 1)
+    found = batching_result(model, granularity=1).pareto
+    curve, own = found.choices, found.own
     assert [each.misses for each in curve] == [2.125 / 2**power for power in range(7)]
     waits = [each.waiting for each in curve]
     assert waits == sorted(waits)
-    own = own_choice(model, 1)
     assert own.misses == 2.125 / 4
     beaten = [each for each in curve if each.misses == own.misses]
     assert own.waiting == pytest.approx(beaten[0].waiting, rel=0.02)
@@ -167,7 +167,10 @@ def test_misses_against_waiting(model):
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1))
 def test_the_front_beats_everything_else(points):
-    choices = [BatchChoice(1, 1, float(a), float(b), 0.0) for a, b in points]
+    choices = [
+        BatchChoice(batch=1, dispatches=1, misses=float(a), waiting=float(b), cost=0.0)
+        for a, b in points
+    ]
     front = pareto(choices)
     for each in choices:
         beats = [

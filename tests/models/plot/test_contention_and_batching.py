@@ -3,7 +3,7 @@
 import pytest
 
 from dfopt import replace
-from dfopt_models.batching import read_batching
+from dfopt_models.batching import BATCHING
 from dfopt_models.contention import read_contention
 from dfopt_models.plot import plot_batching, plot_contention
 
@@ -31,7 +31,7 @@ def test_nothing_measured_and_many_cpus():
 
 
 def test_gains_and_the_curve_of_misses():
-    model = read_batching("debattista")
+    model = BATCHING.read("debattista")
     left, right = plot_batching(model).axes
     curves = [line for line in left.lines if line.get_marker() != "None"]
     assert [line.get_ydata()[7] for line in curves] == pytest.approx(
@@ -42,7 +42,7 @@ def test_gains_and_the_curve_of_misses():
 
 
 def test_one_granularity_whose_data_all_fit():
-    model = replace(read_batching("debattista"), cache_lines=10**7, granularities=(8,))
+    model = replace(BATCHING.read("debattista"), cache_lines=10**7, granularities=(8,))
     left, right = plot_batching(model).axes
     assert set(left.lines[0].get_ydata()) == {1.0}
     assert not [line for line in right.lines if line.get_marker() == "*"]

@@ -1,0 +1,72 @@
+"""Parameters of models: the arguments that name them, and how a model is shown or drawn."""
+
+from __future__ import annotations
+
+import os
+from typing import Annotated, Any
+
+import typer
+
+from dfopt_cli import completion
+from dfopt_cli.failures import naming
+from dfopt_cli.output_files import check_output
+from dfopt_cli.printing import print_json, print_tables
+
+
+def parameters_of(model: str, known: str) -> Any:
+    """Return the argument for the parameters of a model, of which some are known by name."""
+    return typer.Argument(
+        metavar="MODEL",
+        help=f"The parameters, a TOML file (- is standard input), or a name: {known}.",
+        autocompletion=completion.models_of(model),
+        show_default=False,
+    )
+
+
+BatchingArgument = Annotated[str, parameters_of("batching", "debattista")]
+
+ModelPictureOption = Annotated[
+    str | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="Draw a picture instead; the name ends in .svg, .png or .pdf.",
+        show_default=False,
+    ),
+]
+
+
+def show(name: str, file: str, *, as_json: bool, output: str | None = None, **options: Any) -> None:
+    """Print what a model says of the parameters in a file, or draw them if there is an output."""
+    from dfopt_models.errors import OptionError
+    from dfopt_models.model import model_named
+
+    if output is not None:
+        draw(name, file, output)
+        return
+    model = model_named(name)
+    with naming(file):
+        parameters = model.read(file)
+        try:
+            result = model.says(parameters, **options)
+        except OptionError as error:
+            raise typer.BadParameter(error.problem, param_hint=f"--{error.place}") from None
+    if as_json:
+        print_json(model.results.to_document(result))
+    else:
+        print_tables(result.tables(parameters))
+
+
+def draw(name: str, file: str, output: str) -> None:
+    """Draw the picture of the parameters in a file."""
+    from dfopt.plot import check_picture_name, save_picture
+    from dfopt_models.model import model_named
+
+    check_picture_name(output)
+    if os.path.exists(file):
+        check_output(output, file)
+    model = model_named(name)
+    with naming(file):
+        parameters = model.read(file)
+    save_picture(model.figure(parameters).axes[0], output)

@@ -1,0 +1,134 @@
+"""Analytic models: what a model is, and those that there are.
+
+A model is a file. It has the parameters as a type, from which their TOML documents follow, its
+equations, each written once for numbers and for symbols, and what it says of the parameters: a
+result, from which a JSON document and tables follow. Its picture is in :mod:`dfopt_models.plot`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+import msgspec
+
+from dfopt.files.documents import DocumentType
+from dfopt.files.formats import parse_toml_of
+from dfopt.structs import Checked, DocumentPart
+from dfopt_models.errors import ModelError
+from dfopt_models.formulas import Formula
+from dfopt_models.parameter_fields import is_assumed
+from dfopt_models.parameter_files import read_parameters, shipped_parameters
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Parameters = TypeVar("Parameters", bound=DocumentPart)
+
+MODELS: Mapping[str, tuple[str, str]] = {
+    "batching": ("dfopt_models.batching", "BATCHING"),
+}
+"""For each model: the module that it is in, and its name there."""
+
+
+class Sourced(Checked):
+    """A table of parameters.
+
+    Parameters
+    ----------
+    sources
+        Where each number comes from. A text that begins with ``assumed`` marks an assumption.
+    """
+
+    sources: dict[str, str] = msgspec.field(name="x-source", default_factory=dict)
+
+    @property
+    def assumed(self) -> tuple[str, ...]:
+        """The parameters that are assumptions."""
+        return tuple(name for name, source in self.sources.items() if is_assumed(source))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnalyticModel(Generic[Parameters]):
+    """A model of some parameters.
+
+    Parameters
+    ----------
+    name
+        Its name, which is that of its command and of its picture.
+    parameters, results
+        The documents of what goes in, in TOML, and of what comes out, in JSON.
+    says
+        Returns what the model says of parameters; it may have options of its own. The result has
+        a method ``tables``, which takes the parameters.
+    formulas
+        Its equations.
+    """
+
+    name: str
+    parameters: DocumentType[Parameters]
+    results: DocumentType[Any]
+    says: Callable[..., Any]
+    formulas: Sequence[Formula]
+
+    def shipped(self) -> tuple[str, ...]:
+        """Return the names of the parameters that come with the package."""
+        return shipped_parameters(self.parameters.format)
+
+    def read(self, path: str | Path) -> Parameters:
+        """Return the parameters in a file, or those that come with the package.
+
+        Parameters
+        ----------
+        path
+            A TOML file; ``-`` is standard input, and a name that ends in ``.gz`` is gunzipped.
+            Where there is no such file, one of the names of :meth:`shipped`.
+
+        Raises
+        ------
+        DfoptError
+            With file, place and remedy, when the file does not hold valid parameters.
+        """
+        return read_parameters(path, self.parameters.format, self.parse)
+
+    def parse(self, text: str, name: str = "model") -> Parameters:
+        """Return the parameters that a text describes.
+
+        Parameters
+        ----------
+        text
+            A TOML document.
+        name
+            What they are called if the document does not say it.
+
+        Raises
+        ------
+        DfoptError
+            With place and remedy, when the text does not describe valid parameters.
+        """
+        document = parse_toml_of(text, self.parameters.format)
+        return self.parameters.read_parsed({"name": name} | document)
+
+    def figure(self, parameters: Parameters, **options: Any) -> Figure:
+        """Return the picture of parameters."""
+        plot = import_module("dfopt_models.plot")
+        figure: Figure = getattr(plot, f"plot_{self.name}")(parameters, **options)
+        return figure
+
+
+def model_named(name: str) -> AnalyticModel[Any]:
+    """Return a model by its name.
+
+    Raises
+    ------
+    ModelError
+        When there is no such model; the message names the existing ones.
+    """
+    if name not in MODELS:
+        raise ModelError(f"there is no model {name!r}; known are {', '.join(MODELS)}")
+    module, constant = MODELS[name]
+    model: AnalyticModel[Any] = getattr(import_module(module), constant)
+    return model
