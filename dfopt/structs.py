@@ -198,7 +198,8 @@ def _reader(kind: inspect.Type, **limits: Any) -> Read:  # noqa: PLR0911 - one f
         case inspect.VarTupleType() | inspect.ListType():
             return partial(_each, _reader(kind.item_type), kind.min_length or 0, kind.max_length)
         case inspect.TupleType():
-            return partial(_row, [_reader(each) for each in kind.item_types])
+            due = limits.get("is", f"an array of {len(kind.item_types)} values")
+            return partial(_row, [_reader(each) for each in kind.item_types], due)
         case inspect.DictType():
             return partial(_by_name, _reader(kind.value_type))
         case inspect.UnionType():
@@ -299,11 +300,9 @@ def _each(read: Read, least: int, most: int | None, values: object) -> tuple[Any
     return tuple(items)
 
 
-def _row(readers: list[Read], values: object) -> tuple[Any, ...]:
+def _row(readers: list[Read], due: str, values: object) -> tuple[Any, ...]:
     if not isinstance(values, list | tuple) or len(values) != len(readers):
-        raise InstanceError(
-            f"must be an array of {len(readers)} values, not {described_value(values)}"
-        )
+        raise InstanceError(f"must be {due}, not {described_value(values)}")
     items: list[Any] = []
     for read, value in zip(readers, values, strict=True):
         try:

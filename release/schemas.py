@@ -11,11 +11,21 @@ import msgspec
 from msgspec.structs import fields
 
 from dfopt.files.documents import DocumentType
+from dfopt.files.formats import Format
 from dfopt.files.instance_document import INSTANCES
 from dfopt.files.json_text import document_text
+from dfopt.trace.readers.dfopt_trace_lines import KINDS, HeaderLine
 from dfopt_models.batching import BATCHING
 
-TYPES: tuple[DocumentType[Any], ...] = (INSTANCES, BATCHING.parameters, BATCHING.results)
+TYPES: tuple[DocumentType[Any], ...] = (
+    INSTANCES,
+    DocumentType(Format.TRACE, HeaderLine),
+    BATCHING.parameters,
+    BATCHING.results,
+)
+
+MORE_PARTS = {Format.TRACE: tuple(KINDS.values())}
+"""What else a schema has as parts: what stands on the lines after the first."""
 
 FOLDER = Path(__file__).parent.parent / "dfopt" / "files" / "schemas"
 
@@ -27,9 +37,10 @@ PARAMETER = re.compile(r"^(\w[\w, ]*)$\n((?:^(?:    .*)?$\n?)+)", re.MULTILINE)
 
 def schema_of(document: DocumentType[Any]) -> dict[str, Any]:
     """Return the JSON Schema of a format."""
-    (root,), parts = msgspec.json.schema_components([document.type], ref_template="#/$defs/{name}")
+    roots = (document.type, *MORE_PARTS.get(document.format, ()))
+    (root, *_), parts = msgspec.json.schema_components(roots, ref_template="#/$defs/{name}")
     name = root["$ref"].rpartition("/")[2]
-    types = {part.__name__: part for part in _parts(document.type)}
+    types = {part.__name__: part for each in roots for part in _parts(each)}
     for title, part in parts.items():
         _finish(part, types.get(title))
     top = parts.pop(name)

@@ -33,6 +33,9 @@ LARGEST_TASK_COUNT = 10_000_000
 LARGEST_CPU_COUNT = 1_000_000
 """At most this number of CPUs: every CPU has an entry in a schedule, which must fit into memory."""
 
+CpuCount = Annotated[int, Meta(ge=1, le=LARGEST_CPU_COUNT)]
+"""A number of CPUs."""
+
 
 class Objective(StrEnum):
     """What is minimised."""
@@ -136,7 +139,7 @@ class Instance(Checked, dict=True):
     description: str | None = None
     source: str | None = None
     time_unit: str | None = None
-    cpus: Positive
+    cpus: CpuCount
     capacity: Positive | Literal["balanced", "unlimited"] = "balanced"
     objective: Objective = Objective.MAX_PENALTY
     penalty: Annotated[Penalty, Meta(extra={"kinds": PENALTY_KINDS})]
@@ -148,10 +151,6 @@ class Instance(Checked, dict=True):
     def __post_init__(self) -> None:
         """Check what can be wrong with several values together."""
         super().__post_init__()
-        if self.cpus > LARGEST_CPU_COUNT:
-            raise InstanceError(
-                f"is {self.cpus}; at most {LARGEST_CPU_COUNT} are supported", place="cpus"
-            )
         self._check_tasks()
         self._check_initial()
         check_ids([(task.id, task.count) for task in self.tasks])

@@ -7,6 +7,7 @@ fragments) stand in a tuple once, and columns hold their indices.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from dfopt.problem.cache_state import Leaves
 from dfopt.problem.instance import Objective
 from dfopt.problem.penalties import Penalty
 from dfopt.render import MOST_ROWS, html
+from dfopt.structs import Checked, Positive
 from dfopt.table import Table, TableColumn
 from dfopt.trace.assumed import Assumed
 from dfopt.trace.events import Integers, Numbers, Stop, Stops, no_numbers, no_times
@@ -150,13 +152,31 @@ class TaskMarks:
     names: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TraceHeader:
+class TraceHeader(Checked):
     """The header of a trace; a field is None where the trace does not give it.
 
     Penalty, objective, flags and capacity mean the same as in an :class:`~dfopt.Instance`, but a
-    trace without an objective is compared under ``total-penalty``. ``lengths`` says whether those
-    of dispatches include what switches take, ``assumed`` what of the schedule was not recorded.
+    trace without an objective is compared under ``total-penalty``.
+
+    Parameters
+    ----------
+    name, source, policy
+        What to call the trace, where it comes from, and what decided which task runs where.
+    time_unit
+        The unit of all times; a label, nothing is converted.
+    penalty
+        What a CPU pays to go from one task to the next.
+    objective
+        What is minimised.
+    cold_start, final_write_back
+        Whether the first task on an empty cache pays for its data, and the last one for writing
+        back what it did not leave clean.
+    capacity
+        The most tasks that a CPU may hold.
+    lengths
+        Whether the lengths of dispatches include what the switches to them take.
+    assumed
+        What of the schedule was assumed, because it was not recorded.
     """
 
     name: str | None = None
@@ -167,7 +187,7 @@ class TraceHeader:
     objective: Objective | None = None
     cold_start: bool | None = None
     final_write_back: bool | None = None
-    capacity: int | str | None = None
+    capacity: Positive | Literal["balanced", "unlimited"] | None = None
     lengths: Lengths | None = None
     assumed: Assumed | None = None
 

@@ -173,6 +173,8 @@ BEYOND_THE_SCHEMA = (
     "say how many lines the task reads",
     "knows it, and this one is",
     "needs at least one type",
+    "is there twice",
+    "have sizes that add up to",
     "at most 1000000 are supported",
     "give one row per type",
     "give one entry per type",

@@ -247,7 +247,7 @@ BAD_LINES = [
     (GAP | {"cpu": 2}, "line 3, cpu: is 2, but the header declares 2 CPUs"),
     ({"cpu": 0, "gap": [1, 2]}, "line 3, reason: is missing"),
     (GAP | {"task": 3}, "line 3, task: must be a string, not 3"),
-    (DISPATCH | {"stop": "stops"}, "line 3, stop: must be one of 'sleeps', 'preempted', 'ends'"),
+    (DISPATCH | {"stop": "stops"}, "line 3, stop: must be one of 'ends', 'preempted', 'sleeps'"),
     (DISPATCH | {"stop": 1}, "line 3, stop: must be one of"),
     (DISPATCH | {"stop": None}, "line 3, stop: must not be null; leave the key out"),
     (DISPATCH | {"wakeup": 1}, "line 3, wakeup: unknown key"),

@@ -27,7 +27,15 @@ def validator(part):
 
 HEADERS, DISPATCHES, *OTHERS = (
     validator(part and f"#/$defs/{part}")
-    for part in ("", "dispatch", "gap", "task", "wakeup", "first_wakeup", "fork")
+    for part in (
+        "",
+        "DispatchLine",
+        "GapLine",
+        "WeightLine",
+        "WakeupLine",
+        "FirstWakeupLine",
+        "ForkLine",
+    )
 )
 KINDS = dict(zip(("gap", "weight", "wakeup", "first_wakeup", "fork"), OTHERS, strict=True))
 FULL_HEADER = HEADER | {

@@ -1,31 +1,28 @@
 """Traces of the format ``dfopt-trace/1``: JSON Lines, a header and then a dispatch a line.
 
-Many lines are parsed together and checked column by column. If this check finds a mistake, the same
-lines are read again one by one, to name the mistake and its line.
+Many lines are parsed together. Where that fails, or a check of their columns finds a mistake, the
+same lines are read again one by one, to name the mistake and its line.
 """
 
 from __future__ import annotations
 
-import functools
-import json
-from collections.abc import Iterable, Sequence
-from itertools import chain
+import re
+from collections.abc import Sequence
 from typing import Any, BinaryIO
 
+import msgspec
 import numpy as np
+from msgspec import UNSET
 
-from dfopt.checks import LARGEST_TOTAL
 from dfopt.errors import DfoptError, FileError
+from dfopt.files.formats import Format, check_format
 from dfopt.files.storage import BYTE_ORDER_MARK
-from dfopt.files.strict_json import Document
-from dfopt.structs import replace
+from dfopt.structs import DocumentPart, reader, replace
 from dfopt.trace.events import Integers, Numbers
 from dfopt.trace.readers.dfopt_trace_lines import (
-    GAP_ENDS,
     KINDS,
-    NULLABLE,
+    HeaderLine,
     checked_line,
-    header_from_document,
     on_line,
     parsed_line,
 )
@@ -48,7 +45,20 @@ AT_ONCE = 1 << 20
 
 Column = np.ndarray[Any, Any]
 
-_LEAVES_NUMBERS = {str(word): number for number, word in enumerate(LEAVES)}
+_KEYS = {field.name: field for kind in KINDS.values() for field in msgspec.structs.fields(kind)}
+
+Line = msgspec.defstruct(
+    "Line",
+    [(name, field.type | msgspec.UnsetType, UNSET) for name, field in _KEYS.items()],
+    forbid_unknown_fields=True,
+    gc=False,
+)
+"""A line of any kind, with the keys of all of them."""
+
+_LINES = msgspec.json.Decoder(Line)
+
+_KEY = re.compile(rb'"\s*:')
+"""What follows a key. It stands in no text, since quotes are escaped there."""
 
 
 def read_dfopt_trace(stream: BinaryIO) -> Trace:
@@ -70,7 +80,7 @@ def read_dfopt_trace(stream: BinaryIO) -> Trace:
     if not first.strip():
         raise FileError("is empty; its first line should be the header of a trace")
     try:
-        header, cpus = header_from_document(parsed_line(first, 1))
+        header, cpus = _header(first)
     except DfoptError as error:
         raise on_line(1, error) from None
     rows = _LinesRead(cpus)
@@ -99,72 +109,72 @@ class _LinesRead:
             "df": self._fragments,
             "reason": self._reasons,
             "comm": self._comms,
-            "leaves": _LEAVES_NUMBERS,
+            "leaves": {word: number for number, word in enumerate(LEAVES)},
             "stop": {word: int(stop) for word, stop in STOPS.items()},
         }
         none = np.empty(0, np.int64)
-        self._chunks = {kind: [self._chunk(kind, (), none)] for kind in KINDS}
+        self._chunks = {kind: [self._chunk(kind, (), none)[0]] for kind in KINDS}
 
     def add(self, lines: list[bytes], first: int) -> None:
         """Add lines, of which the first has the number ``first``."""
         try:
-            self._keep(_decoded(lines), np.arange(first, first + len(lines)))
-        except (_OddError, ValueError, TypeError, KeyError, RecursionError):
+            self._keep(*_decoded(lines), np.arange(first, first + len(lines)))
+        except (_OddError, msgspec.MsgspecError, UnicodeError, RecursionError):
             numbered = [(n, line) for n, line in enumerate(lines, first) if line.strip()]
             rows = [checked_line(line, number, self._cpus) for number, line in numbered]
-            self._keep(rows, np.array([number for number, _ in numbered], np.int64))
+            self._keep(rows, None, np.array([number for number, _ in numbered], np.int64))
 
-    def _keep(self, rows: Sequence[Document], numbers: Integers) -> None:
-        shapes = list(map(tuple, rows))
-        kinds = {shape: _kind(shape) for shape in set(shapes)}
-        if len(set(kinds.values())) == 1:
-            kind = kinds[shapes[0]]
-            self._chunks[kind].append(self._chunk(kind, rows, numbers))
-            return
+    def _keep(self, rows: Sequence[Any], keys: int | None, numbers: Integers) -> None:
+        """Keep lines, with their numbers; ``keys`` is how many keys they have, if that is open."""
         places: dict[str, list[int]] = {kind: [] for kind in KINDS}
-        for place, shape in enumerate(shapes):
-            places[kinds[shape]].append(place)
-        for kind, chosen in places.items():
-            if chosen:
-                own = [rows[place] for place in chosen]
-                self._chunks[kind].append(self._chunk(kind, own, numbers[chosen]))
-
-    def _chunk(self, kind: str, rows: Sequence[Document], numbers: Integers) -> list[Column]:
-        """Return the columns of lines of a kind: of its keys in order, and the lines' numbers."""
-        columns = []
-        for key in chain(*KINDS[kind]):
-            values = [row[key] for row in rows if key in row]
-            if key == "gap":
-                if any(not isinstance(ends, list) or len(ends) != GAP_ENDS for ends in values):
-                    raise _OddError
-                columns += [_integers([ends[end] for ends in values]) for end in range(GAP_ENDS)]
-                continue
-            column = self._column(key, values)
-            if len(values) < len(rows):
-                has = np.array([key in row for row in rows])
-                given, column = column, np.full(len(rows), NOT_GIVEN, column.dtype)
-                column[has] = given
-            columns.append(column)
-        if kind in ("dispatch", "gap") and (columns[2] < columns[1]).any():
+        for place, row in enumerate(rows):
+            places[_kind(row)].append(place)
+        chunks = {
+            kind: self._chunk(kind, [rows[place] for place in chosen], numbers[chosen])
+            for kind, chosen in places.items()
+            if chosen
+        }
+        # A key of another kind, or one that is there twice, is in no column.
+        if keys is not None and keys != sum(held for _, held in chunks.values()):
             raise _OddError
-        if kind == "weight" and not columns[1].all():
-            raise _OddError
-        return [*columns, numbers]
+        for kind, (columns, _) in chunks.items():
+            self._chunks[kind].append(columns)
 
-    def _column(self, key: str, values: Sequence[Any]) -> Column:
-        """Return values as a column: integers as they are, words and names as their numbers."""
+    def _chunk(self, kind: str, rows: Sequence[Any], numbers: Integers) -> tuple[list[Column], int]:
+        """Return the columns of lines of a kind, with their numbers, and how many keys they have.
+
+        Raises
+        ------
+        _OddError
+            When a key is missing, or a value does not fit.
+        """
+        columns, keys = [], 0
+        for field in msgspec.structs.fields(KINDS[kind]):
+            values = [getattr(row, field.name) for row in rows]
+            unset = values.count(UNSET)
+            if unset and field.required:
+                raise _OddError
+            keys += len(values) - unset
+            columns += self._columns(field.name, values)
+        if kind in ("start", "gap"):
+            cpu, start, end = columns[:3]
+            if (cpu >= self._cpus).any() or (end < start).any():
+                raise _OddError
+            columns[0] = cpu.astype(np.int32)
+        return [*columns, numbers], keys
+
+    def _columns(self, key: str, values: Sequence[Any]) -> list[Column]:
+        """Return values as columns: integers as they are, words and names as their numbers."""
+        if key == "gap":
+            return list(np.array(values, np.int64).reshape(-1, 2).T)
         numbers = self._numbers.get(key)
-        if key == "cpu":
-            return _integers(values, self._cpus - 1).astype(np.int32)
         if numbers is None:
-            return _integers(values)
-        words: dict[Any, None] = dict.fromkeys(values)
-        if key in NULLABLE:
-            words.pop(None, None)
-        if not _are_texts(words):
-            raise _OddError
-        number = {word: numbers[word] for word in words} | {None: UNMANAGED}
-        return np.array(list(map(number.__getitem__, values)), np.int32)
+            given = [NOT_GIVEN if value is UNSET else value for value in values]
+            return [np.array(given, np.int64)]
+        words = dict.fromkeys(value for value in values if value not in (None, UNSET))
+        number: dict[Any, int] = {word: numbers[word] for word in words}
+        number |= {None: UNMANAGED, UNSET: NOT_GIVEN}
+        return [np.array([number[value] for value in values], np.int32)]
 
     def _joined(self, kind: str) -> list[Column]:
         """Return all columns of a kind."""
@@ -178,9 +188,7 @@ class _LinesRead:
 
     def trace(self, header: TraceHeader, lines: int) -> Trace:
         """Return the trace; ``lines`` is the number of lines in its file."""
-        cpu, start, end, task, fragment, read, leaves, stop, comm, numbers = self._joined(
-            "dispatch"
-        )
+        cpu, start, end, task, fragment, read, leaves, stop, comm, numbers = self._joined("start")
         gap_cpu, gap_start, gap_end, reason, ran_last, gap_numbers = self._joined("gap")
         by_start = np.lexsort((gap_cpu, gap_start))
         gaps = Gaps(
@@ -235,59 +243,36 @@ def _wakeups(time: Integers, woken: Numbers, waker: Numbers) -> TaskWakeups:
     return TaskWakeups(time=time, waker=waker, woken=woken)
 
 
-def _row(pairs: list[tuple[str, Any]]) -> Document:
-    row = dict(pairs)
-    if len(row) < len(pairs):
-        raise _OddError
-    return row
+def _header(line: bytes) -> tuple[TraceHeader, int]:
+    """Return the header that a line describes, and the number of CPUs."""
+    document = parsed_line(line, 1)
+    check_format(document, Format.TRACE)
+    read = reader(HeaderLine)({key: document[key] for key in document if key != "format"})
+    fields = msgspec.structs.asdict(read)
+    cpus: int = fields.pop("cpus")
+    return TraceHeader(**fields), cpus
 
 
-def _no_constant(_: str) -> None:
-    raise _OddError
-
-
-_DECODER = json.JSONDecoder(object_pairs_hook=_row, parse_constant=_no_constant)
-
-
-def _decoded(lines: list[bytes]) -> list[Document]:
-    """Return the objects on these lines if no object has another one inside."""
-    text = b",".join(lines)
+def _decoded(lines: list[bytes]) -> tuple[list[Any], int]:
+    """Return what stands on lines, and the number of their keys."""
+    text = b"".join(lines)
     # Every line begins with a brace and has no objects inside. So it can neither hold two objects
     # nor share one with the next line: the counts would differ. No string spans two lines.
-    if not text.startswith(b"{") or text.count(b"\n,{") != len(lines) - 1:
+    if not text.startswith(b"{") or text.count(b"\n{") != len(lines) - 1:
         raise _OddError
-    rows = _DECODER.decode(f"[{text.decode('utf-8')}]")
+    rows = _LINES.decode_lines(text)
     if len(rows) != len(lines):
         raise _OddError
-    return rows  # type: ignore[no-any-return]
+    return rows, len(_KEY.findall(text))
 
 
-@functools.cache
-def _kind(keys: tuple[str, ...]) -> str:
-    for kind, (required, more) in KINDS.items():
-        if set(required) <= set(keys) <= {*required, *more}:
+def _kind(row: Any) -> str:
+    """Return the kind of a line, by the key that tells; dispatches are most of them."""
+    if isinstance(row, DocumentPart):
+        return next(kind for kind, cls in KINDS.items() if type(row) is cls)
+    if row.start is not UNSET:
+        return "start"
+    for kind in KINDS:
+        if getattr(row, kind) is not UNSET:
             return kind
     raise _OddError
-
-
-def _integers(values: Iterable[object], largest: int = LARGEST_TOTAL) -> Integers:
-    """Return a column of integers from 0 to ``largest``."""
-    values = list(values)
-    if set(map(type, values)) - {int}:
-        raise _OddError
-    try:
-        column = np.array(values, np.int64)
-    except OverflowError:
-        raise _OddError from None
-    if len(column) and (column.min() < 0 or column.max() > largest):
-        raise _OddError
-    return column
-
-
-def _are_texts(names: Iterable[object]) -> bool:
-    """Whether all names are strings that can be written as UTF-8."""
-    try:
-        "".join(names).encode("utf-8")  # type: ignore[arg-type]
-    except (TypeError, UnicodeEncodeError):
-        return False
-    return True

@@ -1,91 +1,169 @@
-"""The lines of a ``dfopt-trace/1``: its header, and what may stand on those that follow it."""
+"""The lines of a ``dfopt-trace/1``: what its header says, and what may stand on those after it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
-from typing import Any
+from typing import Annotated, Literal
 
-from dfopt.checks import LARGEST_TOTAL, check_integer
+from msgspec import UNSET, Meta, UnsetType
+
+from dfopt.checks import LARGEST_TOTAL
 from dfopt.errors import DfoptError, FileError
-from dfopt.files.fields import at, boolean, choice, fields_of, integer, string
-from dfopt.files.formats import Format, check_format
-from dfopt.files.instance_document import penalty_from_document, penalty_to_document
-from dfopt.files.strict_json import Document, described_json, parse_document
+from dfopt.files.strict_json import parse_document
 from dfopt.problem.cache_state import Leaves
-from dfopt.problem.instance import LARGEST_CPU_COUNT, Objective
-from dfopt.trace.assumed import Assumed
-from dfopt.trace.lengths import Lengths
-from dfopt.trace.trace import STOPS, Trace, TraceHeader
+from dfopt.problem.instance import CpuCount
+from dfopt.structs import DocumentPart, Natural, Positive, reader
+from dfopt.trace.trace import TraceHeader
 
-FORMAT = Format.TRACE
+Ends = Annotated[tuple[Natural, Natural], Meta(extra={"is": "an array [start, end]"})]
 
-KINDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "dispatch": (("cpu", "start", "end", "task", "df"), ("lines", "leaves", "stop", "comm")),
-    "first_wakeup": (("first_wakeup", "task"), ("waker",)),
-    "fork": (("fork", "task", "parent"), ()),
-    "gap": (("cpu", "gap", "reason"), ("task",)),
-    "weight": (("task", "weight"), ()),
-    "wakeup": (("wakeup", "task"), ("waker",)),
+
+class HeaderLine(TraceHeader):
+    """What ran where and when, as JSON Lines: the first line says what holds for all others.
+
+    Every line after it is as one of the other parts of this schema says.
+
+    Parameters
+    ----------
+    cpus
+        Number of CPUs; they are numbered from 0.
+    """
+
+    cpus: CpuCount
+
+
+class DispatchLine(DocumentPart):
+    """A task that ran on a CPU from start to end.
+
+    Parameters
+    ----------
+    cpu
+        The CPU.
+    start, end
+        When it began to run, and when it ran no longer, in the unit of the header.
+    task
+        Its name.
+    df
+        The fragment it used; null if it is not managed, or not known.
+    lines
+        Lines it reads when it finds another fragment in the cache (penalty f).
+    leaves
+        The state in which it leaves its fragment (penalty f).
+    stop
+        Why it ran no longer: it sleeps, others come first, or it ends.
+    comm
+        What its program is called.
+    """
+
+    cpu: Natural
+    start: Natural
+    end: Natural
+    task: str
+    df: str | None
+    lines: Natural | UnsetType = UNSET
+    leaves: Leaves | UnsetType = UNSET
+    stop: Literal["sleeps", "preempted", "ends"] | UnsetType = UNSET
+    comm: str | UnsetType = UNSET
+
+
+class FirstWakeupLine(DocumentPart):
+    """A new task is ready for the first time.
+
+    Parameters
+    ----------
+    first_wakeup
+        When.
+    task, waker
+        The task, and the one that woke it; without it, it was an interrupt.
+    """
+
+    first_wakeup: Natural
+    task: str
+    waker: str | UnsetType = UNSET
+
+
+class ForkLine(DocumentPart):
+    """A task is made by another one.
+
+    Parameters
+    ----------
+    fork
+        When.
+    task, parent
+        The new task, and the one that made it.
+    """
+
+    fork: Natural
+    task: str
+    parent: str
+
+
+class GapLine(DocumentPart):
+    """A time of a CPU about which nothing is known.
+
+    Parameters
+    ----------
+    cpu
+        The CPU.
+    gap
+        Its start and its end.
+    reason
+        Such as ``"lost events"``.
+    task
+        The task that ran last in it.
+    """
+
+    cpu: Natural
+    gap: Ends
+    reason: str
+    task: str | UnsetType = UNSET
+
+
+class WeightLine(DocumentPart):
+    """A task whose share of a CPU is not the usual one.
+
+    Parameters
+    ----------
+    task
+        The task.
+    weight
+        Its share, where 1024 is the usual one.
+    """
+
+    task: str
+    weight: Positive
+
+
+class WakeupLine(DocumentPart):
+    """A task is woken by another one.
+
+    Parameters
+    ----------
+    wakeup
+        When.
+    task, waker
+        The task, and the one that woke it; without it, it was an interrupt.
+    """
+
+    wakeup: Natural
+    task: str
+    waker: str | UnsetType = UNSET
+
+
+KINDS: dict[str, type[DocumentPart]] = {
+    "start": DispatchLine,
+    "first_wakeup": FirstWakeupLine,
+    "fork": ForkLine,
+    "gap": GapLine,
+    "weight": WeightLine,
+    "wakeup": WakeupLine,
 }
-"""What may stand on a line: the keys that it must have, and those that it may have."""
+"""What stands on a line, by the key that tells; dispatches have all lines without such a key."""
 
 EVENTS = ("first_wakeup", "fork", "wakeup")
 """The kinds that are events: what stands under this key is their time."""
 
-GAP_ENDS = 2
 
-NULLABLE = ("df",)
-"""The keys that may be null."""
-
-
-def header_from_document(document: Document) -> tuple[TraceHeader, int]:
-    """Return the header that a parsed line describes, and the number of CPUs.
-
-    Raises
-    ------
-    DfoptError
-        With place and remedy, when it is not a valid header.
-    """
-    check_format(document, FORMAT)
-    fields = fields_of(document, ("format", "cpus", *_READERS), required=("cpus",))
-    cpus = at("cpus", _cpus, fields["cpus"])
-    given = {key: at(key, read, fields[key]) for key, read in _READERS.items() if key in fields}
-    return TraceHeader(**given), cpus
-
-
-def header_to_document(trace: Trace) -> Document:
-    """Return the first line of a trace, without the keys about which it says nothing."""
-    document: Document = {"format": FORMAT, "cpus": trace.cpus}
-    for key in _READERS:
-        value = getattr(trace.header, key)
-        if key == "penalty" and value is not None:
-            value = penalty_to_document(value)
-        if value is not None:
-            document[key] = value
-    return document
-
-
-def _cpus(value: object) -> int:
-    check_integer(value, "", least=1)
-    cpus = integer(value)
-    if cpus > LARGEST_CPU_COUNT:
-        raise FileError(f"is {cpus}; at most {LARGEST_CPU_COUNT} are supported")
-    return cpus
-
-
-def _capacity(value: object) -> int | str:
-    if isinstance(value, str):
-        if value not in ("balanced", "unlimited"):
-            raise FileError(
-                f"must be 'balanced', 'unlimited' or an integer, not {described_json(value)}"
-            )
-        return value
-    check_integer(value, "", least=1)
-    return integer(value)
-
-
-def parsed_line(line: bytes, number: int) -> Document:
+def parsed_line(line: bytes, number: int) -> dict[str, object]:
     """Return the object on a line."""
     place = f"line {number}"
     if b"\0" in line:
@@ -108,8 +186,8 @@ def on_line(number: int, error: DfoptError) -> FileError:
     return FileError(error.problem, place=f"{place}, {error.place}" if error.place else place)
 
 
-def checked_line(line: bytes, number: int, cpus: int) -> Document:
-    """Return the object on a line, without the keys of users (``x-``).
+def checked_line(line: bytes, number: int, cpus: int) -> DocumentPart:
+    """Return what stands on a line, checked by itself.
 
     Parameters
     ----------
@@ -124,66 +202,29 @@ def checked_line(line: bytes, number: int, cpus: int) -> Document:
         With line and remedy, when nothing that may stand on a line looks so.
     """
     document = parsed_line(line, number)
-    kind = "gap" if "gap" in document else "dispatch"
-    if "cpu" not in document:
-        kind = next((kind for kind in ("weight", *EVENTS) if kind in document), kind)
-    required, more = KINDS[kind]
+    telling = ("gap",) if "cpu" in document else KINDS
+    kind = next((key for key in telling if key in document), "start")
     try:
-        row = fields_of(document, (*required, *more), required=required, nullable=NULLABLE)
-        for key in (*required, *more):
-            if row.get(key) is not None:
-                at(key, _CELLS[key], row[key])
-        _check_end(row.get("start", 0), row.get("end", LARGEST_TOTAL), "end")
-        if row.get("cpu", 0) >= cpus:
-            raise FileError(
-                f"is {row['cpu']}, but the header declares {cpus} CPUs, numbered from 0; "
-                "correct one of them",
-                place="cpu",
-            )
+        row: DocumentPart = reader(KINDS[kind])(document)
+        check_row(row, cpus)
     except DfoptError as error:
         raise on_line(number, error) from None
     return row
 
 
-def _gap(value: object) -> None:
-    if not isinstance(value, list) or len(value) != GAP_ENDS:
-        raise FileError(f"must be an array [start, end], not {described_json(value)}")
-    for position, time in enumerate(value):
-        at(f"[{position}]", integer, time)
-    _check_end(value[0], value[1], "[1]")
-
-
-def _stop(value: object) -> None:
-    if not isinstance(value, str) or value not in STOPS:
-        listed = ", ".join(map(repr, STOPS))
-        raise FileError(f"must be one of {listed}, not {described_json(value)}")
-
-
-def _check_end(start: int, end: int, place: str) -> None:
+def check_row(row: DocumentPart, cpus: int) -> None:
+    """Refuse an end before its start, and a CPU that the header does not declare."""
+    start, end, place = 0, LARGEST_TOTAL, ""
+    match row:
+        case GapLine(gap=(start, end)):
+            place = "gap[1]"
+        case DispatchLine(start=start, end=end):
+            place = "end"
     if end < start:
         raise FileError(f"is {end}, before the start at {start}; swap them", place=place)
-
-
-_CELLS: dict[str, Callable[[Any], Any]] = {
-    **dict.fromkeys(("cpu", "start", "end", "lines", *EVENTS), integer),
-    **dict.fromkeys(("task", "df", "comm", "reason", "waker", "parent"), string),
-    "gap": _gap,
-    "leaves": choice(Leaves),
-    "stop": _stop,
-    "weight": partial(check_integer, place="", least=1),
-}
-"""By key what refuses a wrong value."""
-
-_READERS: dict[str, Callable[[Any], Any]] = {
-    "name": string,
-    "source": string,
-    "policy": string,
-    "time_unit": string,
-    "penalty": penalty_from_document,
-    "objective": choice(Objective),
-    "cold_start": boolean,
-    "final_write_back": boolean,
-    "capacity": _capacity,
-    "lengths": choice(Lengths),
-    "assumed": choice(Assumed),
-}
+    cpu = getattr(row, "cpu", 0)
+    if cpu >= cpus:
+        raise FileError(
+            f"is {cpu}, but the header declares {cpus} CPUs, numbered from 0; correct one of them",
+            place="cpu",
+        )

@@ -7,8 +7,9 @@ from typing import BinaryIO
 
 import numpy as np
 
+from dfopt.files.formats import Format
+from dfopt.structs import document_of
 from dfopt.trace.events import Integers
-from dfopt.trace.readers.dfopt_trace_lines import header_to_document
 from dfopt.trace.trace import LEAVES, NOT_GIVEN, STOPS, Gaps, Trace
 
 AT_ONCE = 20_000
@@ -25,7 +26,8 @@ def write_dfopt_trace(trace: Trace, stream: BinaryIO) -> None:
     stream
         The file, as :func:`dfopt.files.storage.replacing` opens it.
     """
-    stream.write(f"{_json(header_to_document(trace))}\n".encode())
+    header = {"format": Format.TRACE, "cpus": trace.cpus, **document_of(trace.header)}
+    stream.write(f"{_json(header)}\n".encode())
     tasks = [_json(task.name) for task in trace.tasks]
     stream.write("".join(_task_lines(trace, tasks)).encode())
     fragments = [*map(_json, trace.fragments), "null"]  # UNMANAGED, which is -1, means the last
