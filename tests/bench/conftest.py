@@ -1,8 +1,10 @@
 """Small sets of instances, and a method that fails on demand."""
 
 import os
+import pickle
 import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +89,17 @@ def folder(tmp_path: Path) -> Path:
 def entries(folder: Path) -> tuple[Entry, ...]:
     """The instances of that folder."""
     return read_set(folder)
+
+
+@pytest.fixture
+def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Solve and check in this process: others take a second each, and not all tests need them."""
+
+    def performed(seconds: float | None, work: Callable[..., Any], *given: object) -> object:
+        del seconds
+        return pickle.loads(pickle.dumps(work(*given)))
+
+    monkeypatch.setattr("dfopt.bench.benchmark.performed_alone", performed)
 
 
 @pytest.fixture

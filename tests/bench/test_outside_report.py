@@ -101,7 +101,7 @@ def test_only_bounds_that_differ_are_open(folder: Path) -> None:
     assert [truth.name for truth in COLLECTIONS["SOP"](folder) if truth.is_open] == ["ry48p.2"]
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("in_this_process")
 def test_a_run_goes_on_where_it_was_and_writes_the_page(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -125,7 +125,7 @@ def test_a_run_goes_on_where_it_was_and_writes_the_page(
     assert "1 of 8" not in capsys.readouterr().err
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("in_this_process")
 def test_a_contradiction_ends_with_1(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -53,6 +53,7 @@ def test_every_instance_gets_its_row(entries: tuple[Entry, ...], tmp_path: Path)
         assert (row.verified, row.error) == ("", "")
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_resuming_runs_what_is_missing_and_nothing_else(
     entries: tuple[Entry, ...], tmp_path: Path
 ) -> None:
@@ -68,7 +69,7 @@ def test_resuming_runs_what_is_missing_and_nothing_else(
     assert csv.read_text() == after
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("in_this_process")
 def test_rows_of_other_settings_are_kept_and_do_not_count(
     entries: tuple[Entry, ...], tmp_path: Path
 ) -> None:
@@ -88,7 +89,7 @@ def test_rows_of_other_settings_are_kept_and_do_not_count(
     assert len({setting.label for setting in settings}) == len(settings)
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("in_this_process")
 def test_results_are_kept_and_true(entries: tuple[Entry, ...], tmp_path: Path) -> None:
     folder = tmp_path / "results"
     report = run(entries, tmp_path / "rows.csv", QUICK, results=folder, verify=True)
@@ -111,6 +112,7 @@ def test_two_results_of_one_name_are_refused(folder: Path, tmp_path: Path) -> No
     assert not csv.exists()
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_what_is_infeasible_is_proven(tmp_path: Path) -> None:
     write_instance(replace(PLAIN, capacity=1), tmp_path / "a.json")
     (row,) = run(read_set(tmp_path), tmp_path / "rows.csv", QUICK, verify=True).rows
@@ -133,6 +135,7 @@ def test_a_limit_leaves_bound_and_schedule(tmp_path: Path) -> None:
     assert not row.is_proven
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_a_method_that_does_not_fit_is_said_in_the_row(tmp_path: Path) -> None:
     write_instance(zipf(tasks=60, cpus=2, fragments=6, seed=1), tmp_path / "a.json")
     (row,) = run(
@@ -203,7 +206,7 @@ def test_a_process_loads_nothing_heavy_at_its_start() -> None:
     assert done.stdout == b"\n"
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("in_this_process")
 def test_progress_is_told(entries: tuple[Entry, ...], tmp_path: Path) -> None:
     csv = tmp_path / "rows.csv"
     run(entries[:1], csv, QUICK)
@@ -218,7 +221,7 @@ def test_progress_is_told(entries: tuple[Entry, ...], tmp_path: Path) -> None:
     assert {progress.total for progress in told} == {3}
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("in_this_process")
 def test_an_interrupt_ends_with_what_is_done(entries: tuple[Entry, ...], tmp_path: Path) -> None:
     csv = tmp_path / "rows.csv"
 
@@ -233,6 +236,7 @@ def test_an_interrupt_ends_with_what_is_done(entries: tuple[Entry, ...], tmp_pat
     assert run(entries, csv, QUICK, resume=True).is_complete
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_an_instance_that_goes_missing_ends_the_run(
     entries: tuple[Entry, ...], tmp_path: Path
 ) -> None:

@@ -18,6 +18,7 @@ from dfopt_cli.exit_codes import NOT_PROVEN
 from tests.bench.conftest import OPTIMA, PLAIN, ends, wait_for_id, write_named
 from tests.bench.conftest import children as children  # noqa: PLC0414 - a fixture
 from tests.bench.conftest import folder as folder  # noqa: PLC0414 - a fixture
+from tests.bench.conftest import in_this_process as in_this_process  # noqa: PLC0414 - a fixture
 from tests.bench.conftest import misbehaving as misbehaving  # noqa: PLC0414 - a fixture
 from tests.cli.conftest import Run, Start
 from tests.cli.terminal import Terminal
@@ -50,7 +51,7 @@ def test_a_run_shows_a_summary_and_leaves_a_table(run: Run, folder: Path, tmp_pa
     assert {row["status"] for row in rows} == {"optimal"}
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("in_this_process")
 def test_json_is_one_document_that_fits_its_schema(run: Run, folder: Path, tmp_path: Path) -> None:
     output = tmp_path / "rows.csv"
     arguments = ("bench", folder, "--json", "--method", "dp", "--gap", "0.5", "--workers", "1")
@@ -64,7 +65,7 @@ def test_json_is_one_document_that_fits_its_schema(run: Run, folder: Path, tmp_p
     assert document["methods"][0]["statuses"]["not-applicable"] == 1  # the table
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("in_this_process")
 def test_methods_stand_side_by_side(run: Run, folder: Path, tmp_path: Path) -> None:
     output = tmp_path / "rows.csv"
     arguments = ("bench", folder, "--method", "auto", "--method", "dp", "--workers", "1")
@@ -173,6 +174,7 @@ def test_an_error_is_a_row_and_the_exit_code_1(run: Run, tmp_path: Path) -> None
     assert named_rows(output) == ["dies", "fine", "lies"]
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_what_does_not_fit_a_method_is_no_error(run: Run, tmp_path: Path) -> None:
     path, output = tmp_path / "a.json", tmp_path / "rows.csv"
     many = tuple(replace(task, count=50) for task in PLAIN.tasks)
@@ -255,7 +257,7 @@ def test_wrong_usage_has_its_own_exit_code(run: Run, folder: Path, options: list
     assert (code, out) == (2, "")
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("in_this_process")
 def test_the_same_instance_twice_is_said(run: Run, folder: Path, tmp_path: Path) -> None:
     (folder / "d.json").write_bytes((folder / "a.json").read_bytes())
     code, _, err = run("bench", folder, "-o", tmp_path / "rows.csv")
@@ -271,20 +273,21 @@ def test_the_same_instance_twice_is_said(run: Run, folder: Path, tmp_path: Path)
 def test_progress_is_for_terminals(
     terminal: Terminal, folder: Path, tmp_path: Path, quiet: bool
 ) -> None:
-    arguments = ["bench", folder, "-o", tmp_path / "rows.csv", *(["--quiet"] if quiet else [])]
-    process = terminal.start(*arguments)
+    instances, options = (folder / "a.json", ["--quiet"]) if quiet else (folder, [])
+    process = terminal.start("bench", instances, "-o", tmp_path / "rows.csv", *options)
     out, _ = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 0
-    assert "3 of 3 runs" in out
     if quiet:
+        assert "1 of 1 runs" in out
         assert terminal.all_shown() == b""
     else:
+        assert "3 of 3 runs" in out
         # Whatever comes before may be gone before it was drawn.
         assert b"3/3" in terminal.all_shown()
         assert b"left" in terminal.all_shown()
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("in_this_process")
 def test_published_bounds_stand_beside_the_rows(run: Run, folder: Path, tmp_path: Path) -> None:
     output, published = tmp_path / "rows.csv", tmp_path / "published.csv"
     (first, value), (second, other), _ = OPTIMA.items()
@@ -306,7 +309,7 @@ def test_published_bounds_stand_beside_the_rows(run: Run, folder: Path, tmp_path
     }  # fmt: skip
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("in_this_process")
 def test_a_contradiction_is_an_error(run: Run, folder: Path, tmp_path: Path) -> None:
     output, published = tmp_path / "rows.csv", tmp_path / "published.csv"
     name, value = next(iter(OPTIMA.items()))

@@ -41,7 +41,7 @@ def test_without_an_address_there_is_none() -> None:
 def test_a_cluster_gives_the_rows_and_comparisons_of_this_machine(
     run: Run, folder: Path, trace: Path, tmp_path: Path
 ) -> None:
-    with running_cluster(2, "processes") as ((address, *_), _):
+    with running_cluster(1, "processes") as ((address, _), _):
         rows = tmp_path / "rows.csv"
         run("bench", folder, "-o", rows, "--scheduler", address, "--verify")
         assert {row.instance: row.objective for row in read_rows(rows)} == OPTIMA

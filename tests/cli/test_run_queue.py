@@ -11,6 +11,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from dfopt.files import schema
+from dfopt.simulate.run_queue.policies import POLICIES
 from dfopt.simulate.run_queue.scenario_document import shipped_scenarios
 from dfopt.time_units import readable_time
 from dfopt.trace import read_trace
@@ -241,16 +242,24 @@ def test_wrong_arguments(run, arguments, message):
     assert said.count("\n") == 1
 
 
-@pytest.mark.slow
-def test_all_scenarios_and_all_policies(run):
-    tiny = ("--set", "until=200000")
-    code, printed, said = run(*RUN_QUEUE, "all", "--policy", "all", "--json", *tiny)
+def test_all_scenarios(run):
+    code, printed, said = run(
+        *RUN_QUEUE, "all", "--policy", "fcfs", "--json", "--set", "until=20000"
+    )
+    assert (code, said) == (0, "")
+    scenarios = [row["scenario"] for row in json.loads(printed)["runs"]]
+    assert sorted(scenarios) == sorted(shipped_scenarios())
+
+
+def test_all_policies(run, small):
+    """Those that do not fit are left out."""
+    code, printed, said = run(*RUN_QUEUE, small, "--policy", "all", "--json")
     assert code == 0
     document = json.loads(printed)
-    assert {row["scenario"] for row in document["runs"]} == set(shipped_scenarios())
-    skipped = [(entry["scenario"], entry["policy"]) for entry in document["skipped"]]
-    assert ("chat", "segregation") in skipped
-    assert "dfopt: chat: segregation is left out: " in said
+    used, skipped = ([entry["policy"] for entry in document[key]] for key in ("runs", "skipped"))
+    assert sorted([*used, *skipped]) == sorted(POLICIES)
+    assert "segregation" in skipped
+    assert "dfopt: small: segregation is left out: " in said
     assert said.count("\n") == len(skipped)
 
 
@@ -352,29 +361,37 @@ def test_what_is_wrong_with_a_recording_is_said_with_its_name(run, recording, sm
     assert said.startswith(f"dfopt: {recording}: ")
 
 
+WITH_PATIENCE = (
+    "--set", "rooms=2", "--set", "messages=1", "--set", "policy.newest.patience=3", "--json",
+)  # fmt: skip
+
+
 @pytest.mark.slow
-def test_a_policy_from_a_file_outside_the_repository(tmp_path):
-    folder = tmp_path / "elsewhere"
-    folder.mkdir()
-    (folder / "newest.py").write_text(OWN)
-    for source in ("newest.py", "newest.py:Newest", "newest:Newest"):
-        done = subprocess.run(
-            [EXECUTABLE, *RUN_QUEUE, "chat", "--policy", source, "--policy", "lifo", "--json",
-             "--set", "rooms=2", "--set", "messages=1", "--set", "policy.newest.patience=3",
-             "--workers", "2", "--replications", "2", "-o", "traces", "--quiet"],
-            cwd=folder, capture_output=True, text=True, check=False,
-        )  # fmt: skip
-        assert (done.returncode, done.stderr) == (0, "")
-        runs = json.loads(done.stdout)["runs"]
-        assert [row["policy"] for row in runs] == ["newest", "newest", "lifo", "lifo"]
-        assert read_trace(folder / "traces" / runs[0]["trace"]).header.policy == "newest"
+def test_a_policy_from_a_module_outside_the_repository(tmp_path):
+    """Processes beside this one find it, too."""
+    (tmp_path / "newest.py").write_text(OWN)
     done = subprocess.run(
-        [EXECUTABLE, *RUN_QUEUE, "chat", "--policy", "newest.py", "--set", "policy.newest.x=3",
-         "--quiet"],
-        cwd=folder, capture_output=True, text=True, check=False,
+        [EXECUTABLE, *RUN_QUEUE, "chat", "--policy", "newest:Newest", *WITH_PATIENCE,
+         "--workers", "2", "--replications", "2", "-o", "traces", "--quiet"],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
     )  # fmt: skip
-    assert done.returncode == 1
-    assert done.stderr.startswith("dfopt: chat: policy.newest.x: unknown key; ")
+    assert (done.returncode, done.stderr) == (0, "")
+    runs = json.loads(done.stdout)["runs"]
+    assert [row["policy"] for row in runs] == ["newest", "newest"]
+    assert read_trace(tmp_path / "traces" / runs[0]["trace"]).header.policy == "newest"
+
+
+def test_a_policy_from_a_file(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("newest.py").write_text(OWN)
+    for source in ("newest.py", "newest.py:Newest"):
+        arguments = (*RUN_QUEUE, "chat", "--policy", source, "--policy", "lifo", *WITH_PATIENCE)
+        code, printed, said = run(*arguments)
+        assert (code, said) == (0, "")
+        assert [row["policy"] for row in json.loads(printed)["runs"]] == ["newest", "lifo"]
+        code, _, said = run(*arguments, "--set", "policy.newest.x=3")
+        assert code == 1
+        assert said.startswith("dfopt: chat: policy.newest.x: unknown key; ")
 
 
 @pytest.mark.parametrize(
