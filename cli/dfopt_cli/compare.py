@@ -14,6 +14,7 @@ from dfopt.files import document_text, read_instance, read_result
 from dfopt.files.formats import UNNAMED, Format, document_format
 from dfopt.files.storage import write_text
 from dfopt.structs import replace
+from dfopt.table import Table
 from dfopt_cli.compare_traces import compare_traces, planned, refuse_second_reading
 from dfopt_cli.cost_options import ModelOptions
 from dfopt_cli.exit_codes import CONDITION_MET, NOT_PROVEN
@@ -26,12 +27,14 @@ from dfopt_cli.options import (
     with_option_groups,
 )
 from dfopt_cli.output_files import check_output, output_folder
-from dfopt_cli.printing import print_json, print_rich, print_tables, say
+from dfopt_cli.printing import print_json, print_tables, say
 from dfopt_cli.trace_options import AttainableOptions, LabelOptions, WindowOptions
 
 if TYPE_CHECKING:
     from dfopt.compare import Comparison
     from dfopt.compare.conditions import Condition
+
+MORE = "-v shows what the columns mean and assume, how tasks were served, and each CPU."
 
 DEFAULT_SECONDS = 60.0
 """Seconds that the search for the optimum of an instance may take."""
@@ -202,13 +205,10 @@ def print_comparisons(
 
     Windows have a place beside what keeps cause and effect only ``with_windows``.
     """
-    from dfopt_cli.compare_view import report
-    from dfopt_cli.comparisons_view import side_by_side
+    from dfopt.compare import comparison_tables
 
-    if len(comparisons) == 1:
-        print_rich(*report(comparisons[0], with_windows=with_windows, verbose=verbose))
-    else:
-        print_rich(*side_by_side(comparisons, with_windows=with_windows, verbose=verbose))
+    tables = comparison_tables(comparisons, with_windows=with_windows, verbose=verbose)
+    print_tables(tables if verbose else [*tables, Table("", notes=[MORE])])
 
 
 def refuse_trace_options(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import signal
 import threading
 import warnings
@@ -17,22 +16,9 @@ from dfopt.errors import DfoptError, DfoptWarning
 from dfopt.files.streams import NO_SUCH_FILE, shown_name
 from dfopt_cli.completion import kinds_of
 from dfopt_cli.exit_codes import FAILED
-from dfopt_cli.printing import say
+from dfopt_cli.printing import say, with_options
 
 Value = TypeVar("Value")
-
-OPTIONS = {
-    name: f"--{name.replace('_', '-')}"
-    for name in (
-        "arrival", "capacity", "cpu", "cpus", "duration", "duration_unit", "end", "fill",
-        "leaves", "lines", "load_included", "objective", "penalty", "queued", "read_line",
-        "resume", "start", "time_limit", "time_unit", "unmanaged", "where",
-        "workers", "write_back",
-    )
-} | {"instance": "--model", "labels": "--df", "windows": "--window"}  # fmt: skip
-"""The options for the parameters that the messages of the library name."""
-
-PARAMETER = re.compile(rf"`({'|'.join(OPTIONS)})(?:=([\w.-]+))?`")
 
 python_showwarning = warnings.showwarning
 
@@ -46,19 +32,6 @@ def fail(error: DfoptError) -> NoReturn:
         said += "".join(f"; {error.file} is {described(kind)}" for kind in kinds_of(error.file))
     say(f"dfopt: {said}")
     raise typer.Exit(FAILED)
-
-
-def with_options(message: str) -> str:
-    """Return a message of the library with its parameters as options.
-
-    Examples
-    --------
-    >>> with_options("take fewer workers (`workers=1`)")
-    'take fewer workers (--workers 1)'
-    """
-    return PARAMETER.sub(
-        lambda found: " ".join(filter(None, (OPTIONS[found[1]], found[2]))), message
-    )
 
 
 def usage(read: Callable[[], Value], hint: str | None = None) -> Value:

@@ -11,9 +11,9 @@ from dfopt.errors import DfoptError, FileError
 from dfopt.files import instance_to_document, write_instance
 from dfopt.files.imported import import_instance, stem
 from dfopt_cli.exit_codes import FAILED
-from dfopt_cli.failures import naming, with_options
+from dfopt_cli.failures import naming
 from dfopt_cli.output_files import output_folder, refuse_overwriting
-from dfopt_cli.printing import print_json, say
+from dfopt_cli.printing import print_json, say, with_options
 
 
 def import_files(

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from dfopt.render import counted, share
 from dfopt.table import Table, Value, columns, facts
 from dfopt.time_units import full_time, readable_time
-from dfopt_cli.failures import with_options
-from dfopt_cli.tables import counted, share
 
 MOST_CPUS = 8
 """At most this many CPUs are listed one by one."""
@@ -174,7 +173,7 @@ def waits(document: Mapping[str, Any]) -> str | None:
     """Return how long dispatches waited, and which; or why that is unknown."""
     figures, unit = document["waits"], document["time_unit"]
     if figures["problem"] is not None:
-        return f"not known: {with_options(figures['problem'])}"
+        return f"not known: {figures['problem']}"
     if not figures["known"]:
         return None
     known = ", ".join(

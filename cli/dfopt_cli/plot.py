@@ -11,7 +11,7 @@ from dfopt.errors import DfoptError
 from dfopt.structs import replace
 from dfopt_cli.compare_traces import SAVED_HAVE_OPTIONS, Plan, compare_traces, planned, saved_among
 from dfopt_cli.cost_options import ModelOptions
-from dfopt_cli.failures import naming, with_options
+from dfopt_cli.failures import naming
 from dfopt_cli.model_plots import (
     batching,
     contention,
@@ -28,7 +28,7 @@ from dfopt_cli.options import (
     with_option_groups,
 )
 from dfopt_cli.output_files import check_output
-from dfopt_cli.printing import say
+from dfopt_cli.printing import say, with_options
 from dfopt_cli.solved_files import read_solved
 from dfopt_cli.trace_options import FrontierOptions, LabelOptions, WindowOptions, WorkOptions
 

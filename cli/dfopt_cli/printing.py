@@ -2,21 +2,49 @@
 
 from __future__ import annotations
 
-import io
 import os
+import re
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import typer
 
 from dfopt.errors import FileError
 from dfopt.files import document_text
-from dfopt.render import TerminalTable, printable
-from dfopt.table import Table
+from dfopt.render import printable, terminal_text
+from dfopt.table import Table, Value
 
 USUAL_WIDTH, LEAST_WIDTH = 80, 40
 """Characters in a line of a terminal that reports 0, and in the narrowest line."""
+
+
+OPTIONS = {
+    name: f"--{name.replace('_', '-')}"
+    for name in (
+        "arrival", "capacity", "cpu", "cpus", "duration", "duration_unit", "end", "fill",
+        "leaves", "lines", "load_included", "objective", "penalty", "queued", "read_line",
+        "resume", "start", "time_limit", "time_unit", "unmanaged", "where",
+        "workers", "write_back",
+    )
+} | {"instance": "--model", "labels": "--df", "windows": "--window"}  # fmt: skip
+"""The options for the parameters that the messages of the library name."""
+
+PARAMETER = re.compile(rf"`({'|'.join(OPTIONS)})(?:=([\w.-]+))?`")
+
+
+def with_options(message: str) -> str:
+    """Return a message of the library with its parameters as options.
+
+    Examples
+    --------
+    >>> with_options("take fewer workers (`workers=1`)")
+    'take fewer workers (--workers 1)'
+    """
+    return PARAMETER.sub(
+        lambda found: " ".join(filter(None, (OPTIONS[found[1]], found[2]))), message
+    )
 
 
 def say(text: str) -> None:
@@ -56,24 +84,24 @@ def print_json(document: dict[str, Any]) -> None:
 
 
 def print_tables(tables: Sequence[Table]) -> None:
-    """Print tables to standard output, with an empty line between them."""
-    shown = [part for table in tables for part in ("", TerminalTable(table))]
-    print_rich(*shown[1:])
+    """Print tables to standard output, with an empty line between them.
 
-
-def print_rich(*renderables: object) -> None:
-    """Print tables and the like to standard output, in colour on a terminal only."""
+    They are in colour on a terminal only, and name options where the library names parameters.
+    """
     from rich.console import Console
 
     terminal = Console()
-    drawn = io.StringIO()
-    Console(
-        file=drawn,
-        width=max(terminal.width or USUAL_WIDTH, LEAST_WIDTH),
-        force_terminal=terminal.is_terminal,
-        # Brackets and colons in a name are part of the name.
-        highlight=False,
-        markup=False,
-        emoji=False,
-    ).print(*renderables, sep="\n", crop=False)
-    print_text("\n".join(line.rstrip() for line in drawn.getvalue().split("\n")))
+    shown = [
+        replace(
+            table,
+            rows=[[_with_options(value) for value in row] for row in table.rows],
+            notes=list(map(with_options, table.notes)),
+        )
+        for table in tables
+    ]
+    width = max(terminal.width or USUAL_WIDTH, LEAST_WIDTH)
+    print_text(terminal_text(shown, width=width, in_colour=terminal.is_terminal) + "\n")
+
+
+def _with_options(value: Value) -> Value:
+    return with_options(value) if type(value) is str else value

@@ -85,8 +85,6 @@ def report(
     Example: dfopt report trace.txt --df tgid --wait 1ms --foresight -o report.html
     """
     from dfopt.report import check_packages, report_page
-    from dfopt_cli.conclusion_view import conclusion_rows
-    from dfopt_cli.subject_view import subject_rows
 
     check_packages()
     if not output.lower().endswith(SUFFIXES):
@@ -105,8 +103,6 @@ def report(
     page = report_page(
         compared.comparisons,
         traces[: len(compared.comparisons)],
-        facts=list(map(subject_rows, compared.comparisons)),
-        conclusions=list(map(conclusion_rows, compared.comparisons)),
         command=shlex.join(["dfopt", *sys.argv[1:]]),
         interrupted=len(compared.comparisons) < len(files),
     )

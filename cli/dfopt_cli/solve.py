@@ -15,7 +15,7 @@ from dfopt_cli.failures import interruptions, naming
 from dfopt_cli.instance_files import read_instance_and_warn
 from dfopt_cli.options import InstanceArgument, JsonOption, Method, QuietOption
 from dfopt_cli.output_files import check_output
-from dfopt_cli.printing import print_json, print_rich
+from dfopt_cli.printing import print_json, print_tables
 
 
 def solve(
@@ -103,7 +103,7 @@ def solve(
             if as_json:
                 print_json(result_to_document(result))
             else:
-                print_rich(*result_tables(subject, result))
+                print_tables(result_tables(subject, result))
     raise typer.Exit(exit_code(result))
 
 

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import groupby
-
-from rich.table import Table
-from rich.text import Text
 
 from dfopt.problem.certificate import (
     Branching,
@@ -24,10 +20,8 @@ from dfopt.problem.penalties import PenaltyMatrix
 from dfopt.problem.result import Result, Status, StopReason
 from dfopt.problem.tour_certificate import Tour
 from dfopt.problem.unit_text import unit_text
-from dfopt.render import printable
-from dfopt_cli.tables import plain_table
-
-COLOURS = ("cyan", "yellow", "green", "magenta", "blue", "red", "bright_cyan", "bright_yellow")
+from dfopt.render import counted
+from dfopt.table import Table, columns, facts
 
 COUNTING_BOUNDS = ("area", "transportation")
 """Bounds that need no search, but have no certificate that a checker could follow."""
@@ -51,14 +45,28 @@ ENDINGS = {
 }
 
 
-def result_tables(instance: Instance, result: Result) -> list[Table | Text]:
-    """Return what a terminal shows of a result, from top to bottom."""
+def result_tables(instance: Instance, result: Result) -> list[Table]:
+    """Return what there is to say of a result: the schedule, then bound, gap and proof."""
     if result.status is Status.INFEASIBLE:
-        return [Text(infeasibility(instance))]
-    shown: list[Table | Text] = []
-    if result.schedule is not None:
-        shown += [schedule_table(instance, result), Text("")]
-    return [*shown, proof_table(instance, result)]
+        return [Table(infeasibility(instance))]
+    seconds = f"{result.wall_time_s:.2f} s, method {result.method}"
+    gap = result.gap
+    proven = facts({
+        "objective": None
+        if result.objective is None
+        else f"{in_unit(instance, result.objective)} ({instance.objective})",
+        "lower bound": in_unit(instance, result.lower_bound or 0),
+        "gap": None if gap is None else f"{gap:.2%}",
+        "status": f"{result.status}, {ENDINGS[result.stop_reason]}",
+        "proof": proof(result),
+        "time": seconds,
+    })  # fmt: skip
+    return [proven] if result.schedule is None else [schedule_table(instance, result), proven]
+
+
+def in_unit(instance: Instance, cost: int) -> str:
+    """Return a cost with its unit, if it has one."""
+    return f"{cost}{unit_text(instance.time_unit, cost)}"
 
 
 def infeasibility(instance: Instance) -> str:
@@ -80,73 +88,18 @@ def schedule_table(instance: Instance, result: Result) -> Table:
     """Return one row a CPU: its tasks, its cost, and its fragments in order with task counts."""
     assert result.schedule is not None
     by_type = isinstance(instance.penalty, PenaltyMatrix)
-    groups = {
-        name: str(task.type if by_type else task.df)
-        for name, task in instance.tasks_by_name().items()
-    }
-    colour = {
-        group: COLOURS[number % len(COLOURS)]
-        for number, group in enumerate(dict.fromkeys(groups.values()))
-    }
-    worst = max((cpu.cost for cpu in result.schedule.cpus), default=0)
-    table = plain_table()
-    table.add_column("CPU", justify="right")
-    table.add_column("tasks", justify="right")
-    table.add_column("cost", justify="right")
-    table.add_column(f"{'types' if by_type else 'fragments'} in order ×tasks", overflow="fold")
-    idle = 0
+    tasks = instance.tasks_by_name()
+    rows = []
     for number, cpu in enumerate(result.schedule.cpus):
-        if not cpu.tasks:
-            idle += 1
-            continue
-        runs = [
-            (group, sum(1 for _ in members))
-            for group, members in groupby(groups[name] for name in cpu.tasks)
-        ]
-        table.add_row(
-            str(number),
-            str(len(cpu.tasks)),
-            Text(str(cpu.cost), style="bold" if cpu.cost == worst else ""),
-            visits(runs, colour),
-        )
-    if idle:
-        table.add_row("", "", "", Text(f"{idle} CPU{'s' if idle > 1 else ''} idle", style="dim"))
-    return table
-
-
-def visits(runs: Sequence[tuple[str, int]], colour: dict[str, str]) -> Text:
-    """Return the fragments that a CPU visits, each with its number of tasks."""
-    parts = []
-    for group, count in runs:
-        part = Text(printable(group), style=colour[group])
-        if count > 1:
-            part.append(f"×{count}")
-        parts.append(part)
-    return Text(" ").join(parts)
-
-
-def proof_table(instance: Instance, result: Result) -> Table:
-    """Return objective, bound, gap, and why to believe them."""
-    unit = printable(instance.time_unit) if instance.time_unit else None
-    seconds = f"{result.wall_time_s:.2f} s, method {result.method}"
-    bound = result.lower_bound
-    rows = {"lower bound": f"{bound}{unit_text(unit, bound or 0)}"}
-    if result.objective is not None and result.gap is not None:
-        rows = {
-            "objective": f"{result.objective}{unit_text(unit, result.objective)} "
-            f"({instance.objective})",
-            **rows,
-            "gap": f"{result.gap:.2%}",
-        }
-    rows["status"] = f"{result.status}, {ENDINGS[result.stop_reason]}"
-    rows["proof"] = proof(result)
-    rows["time"] = seconds
-    table = Table.grid(padding=(0, 2, 0, 0))
-    table.add_column(style="bold", no_wrap=True)
-    table.add_column(overflow="fold")
-    for label, value in rows.items():
-        table.add_row(label, value)
-    return table
+        groups = (tasks[name].type if by_type else tasks[name].df for name in cpu.tasks)
+        runs = [(str(group), sum(1 for _ in members)) for group, members in groupby(groups)]
+        visits = " ".join(f"{group}×{count}" if count > 1 else group for group, count in runs)
+        rows.append((number, len(cpu.tasks), cpu.cost, visits))
+    busy = [row for row in rows if row[1]]
+    idle = len(rows) - len(busy)
+    order = f"{'types' if by_type else 'fragments'} in order ×tasks"
+    notes = [f"{counted(idle, 'CPU')} idle"] if idle else []
+    return Table("", columns("CPU", "tasks", "cost", order), busy, notes)
 
 
 def proof(result: Result) -> str:

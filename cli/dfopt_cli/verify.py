@@ -13,9 +13,9 @@ from dfopt.problem.instance import Instance
 from dfopt.verify import Verification
 from dfopt.verify import verify as check
 from dfopt_cli.cost_options import ModelOptions
-from dfopt_cli.failures import naming, with_options
+from dfopt_cli.failures import naming
 from dfopt_cli.options import JsonOption, with_option_groups
-from dfopt_cli.printing import print_json, print_text, say
+from dfopt_cli.printing import print_json, print_text, say, with_options
 from dfopt_cli.trace_options import LabelOptions
 from dfopt_cli.verify_trace import proof_checked, schedule_checked
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dfopt.render import counted
 from dfopt.time_units import readable_time
 from dfopt.verify import Verification
 from dfopt_cli.compare_traces import refuse_second_reading
 from dfopt_cli.cost_options import ModelOptions, model_choice
 from dfopt_cli.failures import naming
-from dfopt_cli.tables import counted
 from dfopt_cli.trace_files import (
     labelled_trace,
     named,

@@ -14,6 +14,7 @@ from dfopt.compare.comparison_parts import (
 )
 from dfopt.compare.cost_model import CostModel, model_of_instance
 from dfopt.compare.domains.domain_pairs import DomainComparison, DomainWindow
+from dfopt.compare.several_tables import comparison_tables
 from dfopt.compare.window_length import (
     WHOLE,
     CompareProgress,
@@ -41,6 +42,7 @@ __all__ = [
     "Window",
     "WindowResult",
     "compare_trace",
+    "comparison_tables",
     "foresight_windows",
     "model_of_instance",
     "parse_wait",

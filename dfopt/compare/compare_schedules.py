@@ -14,11 +14,8 @@ from dfopt.problem.instance import Instance
 from dfopt.problem.result import Progress, Result
 from dfopt.problem.stop import TimeLimit
 from dfopt.solvers import solve
-from dfopt.table import Table, TableColumn, columns, facts
+from dfopt.table import Table, columns, facts
 from dfopt.verify import verify
-
-LARGE = 100
-"""Ratios from here on have no decimal places."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +81,6 @@ class SchedulesComparison:
             "optimum": f"{self.best:,}, proven" if self.is_proven else optimum,
             "ratio": "cost / " + ("optimum" if self.is_proven else "lower bound"),
         })  # fmt: skip
-        ratio = TableColumn("ratio", format=lambda ratio: ".2f" if ratio < LARGE else ",.0f")
         rows = [
             (
                 *(each.name, each.objective, self.ratio(each), each.objective - self.lower_bound),
@@ -92,8 +88,8 @@ class SchedulesComparison:
             )
             for each in self.schedules
         ]
-        more = columns("difference", "most expensive CPU", "all CPUs", "method")
-        return [subject, Table("", (*columns("schedule", "cost"), ratio, *more), rows)]
+        headings = ("schedule", "cost", "ratio :ratio", "difference", "most expensive CPU")
+        return [subject, Table("", columns(*headings, "all CPUs", "method"), rows)]
 
     def to_document(self) -> dict[str, Any]:
         """Return the document of the format ``dfopt-comparison/1``."""

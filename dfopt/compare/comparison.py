@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from enum import StrEnum
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, get_args
 
+from dfopt.checks import described
 from dfopt.compare.attainable.frontier import WaitingFrontier
 from dfopt.compare.comparison_parts import (
     Cause,
@@ -17,14 +17,53 @@ from dfopt.compare.comparison_parts import (
     WindowResult,
 )
 from dfopt.compare.cost_model import CostModel
+from dfopt.compare.cost_words import capacity_words, cost_words, unmanaged_words
 from dfopt.compare.domains.domain_pairs import DomainComparison
-from dfopt.compare.frame_columns import COLUMNS, FramePart, columns_of
-from dfopt.render import FrameLibrary, frame, html
-from dfopt.table import Table, columns
+from dfopt.compare.frontier_tables import (
+    WITH_SWITCHES,
+    conclusion,
+    frontier_table,
+    left_out,
+    meanings,
+    outcome_table,
+    switches_table,
+    with_order_alone,
+)
+from dfopt.compare.part_tables import (
+    DOMAINS,
+    MOST_CPUS,
+    ORDER_KEPT,
+    SERVICE,
+    WINDOWS,
+    causes_table,
+    cpus_table,
+    domains_table,
+    fragments_table,
+    main_cause,
+    order_kept_table,
+    service_table,
+    short_name,
+    windows_table,
+)
+from dfopt.errors import MethodError
+from dfopt.render import FrameLibrary, counted, frame, html, share, terminal_text
+from dfopt.table import Table, Value, columns, facts
+from dfopt.time_units import readable_time
 from dfopt.trace import Quality
 from dfopt.trace.assumed import Assumed
 from dfopt.trace.lengths import Lengths
 from dfopt.trace.service import Service
+
+FramePart = Literal["windows", "trace", "causes", "fragments", "cpus", "frontier", "domains"]
+"""The parts of a comparison that data frames are made of."""
+
+ATTAINABLE = (
+    "schedule", "cost", "bound", "bound with lengths", "mean wait", "p99 wait", "parallel",
+)  # fmt: skip
+"""The columns that are shown of schedules."""
+
+MOST_FRAGMENTS = 10
+"""At most this many fragments have a row of their own in what is shown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,8 +153,8 @@ class Comparison:
         part
             ``"windows"`` has a row for each length of window, ``"trace"`` a single row with what
             was paid and how tasks were served, ``"causes"`` a row for each cause, ``"fragments"``
-            and ``"cpus"`` one for each of them, and ``"frontier"`` one for each schedule that keeps
-            cause and effect.
+            and ``"cpus"`` one for each of them, ``"frontier"`` one for each schedule that keeps
+            cause and effect, and ``"domains"`` one for each length of window.
         library
             ``"pandas"`` or ``"polars"``; None takes pandas if it is installed, else polars.
 
@@ -124,98 +163,257 @@ class Comparison:
         MethodError
             When the part is unknown, or the library not installed.
         """
-        names = columns("trace", "policy")
-        rows = [(self.name, self.policy, *row) for row in self._rows(part)]
-        return frame(
-            Table(part, (*names, *columns_of(part, self.cost_unit, self.time_unit)), rows), library
+        if part not in get_args(FramePart):
+            parts = ", ".join(get_args(FramePart))
+            raise MethodError(f"{described(part)} is no part of a comparison; name one of {parts}")
+        table = self.table(part)
+        rows = len(table.rows)
+        table = table.after("policy", [self.policy] * rows).after("trace", [self.name] * rows)
+        return frame(table, library)
+
+    def table(self, part: FramePart) -> Table:
+        """Return a part with all its columns; see :meth:`to_frame`."""
+        paid, cost, time = self.realised.total, self.cost_unit, self.time_unit
+        frontier = self.frontier or WaitingFrontier(rows=())
+        domains = self.domains or DomainComparison(domains=(), arrivals=0, windows=())
+        rows = (*frontier.rows, *frontier.patience)
+        make: dict[FramePart, Callable[[], Table]] = {
+            "causes": lambda: causes_table(self.causes, paid, cost),
+            "fragments": lambda: fragments_table(self.fragments, paid, cost, time),
+            "cpus": lambda: cpus_table(self.cpus, paid, cost, time),
+            "frontier": lambda: frontier_table(rows, cost, time, self.assumed),
+            "windows": lambda: windows_table(self.windows, cost),
+            "domains": lambda: domains_table(domains),
+            "trace": self._summary,
+        }
+        return make[part]()
+
+    def tables(self, *, with_windows: bool = False, verbose: bool = False) -> list[Table]:
+        """Return what a comparison says, from top to bottom.
+
+        Parameters
+        ----------
+        with_windows
+            Whether schedules that do without the order or the waits have tables, too. They say
+            nothing about what a scheduler could attain. Without others they always have.
+        verbose
+            Whether there is also what the columns mean and assume, how tasks were served, and
+            what each CPU paid.
+        """
+        return list(self.shown(with_windows=with_windows, verbose=verbose).values())
+
+    def shown(self, *, with_windows: bool = False, verbose: bool = False) -> dict[str, Table]:
+        """Return :meth:`tables`, by what they are about."""
+        paid, cost, time = self.realised.total, self.cost_unit, self.time_unit
+        frontier = self.frontier or WaitingFrontier(rows=())
+        with_windows = with_windows or not frontier.rows
+        first = {"trace": self.name, **self.conclusion()}
+        subject = self._subject(with_windows=with_windows, verbose=verbose)
+        attainable = self.attainable(verbose=verbose)
+        found = {
+            "subject": facts({**first, **subject}),
+            "frontier": attainable if attainable.rows else Table("", notes=attainable.notes),
+            "switches": replace(
+                switches_table(frontier.rows, time, self.assumed),
+                notes=[WITH_SWITCHES] if verbose else [],
+            ),
+        }
+        lost, free = self._losses(verbose=verbose), {}
+        if with_windows and self.order_kept is not None:
+            table = order_kept_table(self.order_kept, paid, cost)
+            free["order kept"] = replace(table, notes=ORDER_KEPT if verbose else ())
+        if with_windows:
+            free["windows"] = self.possible("balanced", "proven", "count", verbose=verbose)
+        found |= lost | free if frontier.rows else free | lost
+        if self.domains is not None:
+            found["domains"] = replace(self.table("domains"), notes=DOMAINS if verbose else ())
+        if verbose and self.service is not None:
+            found["service"] = replace(service_table(self.service, time), notes=SERVICE)
+        return {
+            part: table
+            for part, table in found.items()
+            if table.rows or (table.notes and not table.columns)
+        }
+
+    def _losses(self, *, verbose: bool) -> dict[str, Table]:
+        """Return what was paid for what, by which fragments, and if ``verbose`` by which CPUs."""
+        causes = self.table("causes")
+        causes = replace(
+            causes,
+            rows=[row for row in causes.rows if row[1]],
+            notes=causes.notes if verbose else (),
         )
+        parts: list[FragmentResult | CpuResult] = [*self.fragments, *self.cpus]
+        # Where each switch costs 1, one of the two columns says everything.
+        costs = ["switches", *["cost"] * any(one.cost != one.switches for one in parts)]
+        found = {"causes": causes}
+        shown: dict[FramePart, tuple[int, tuple[str, ...]]] = {
+            "fragments": (MOST_FRAGMENTS, ("fragment", "dispatches", "tasks", "CPUs")),
+            "cpus": (MOST_CPUS, ("CPU", "dispatches", "managed", "fragments")),
+        }
+        added = ("dispatches", "managed", "switches", "cost", "share")
+        for part, (most, names) in shown.items():
+            whole = self.table(part)
+            if part == "fragments" or verbose:
+                table = whole.only(*names, *costs, "share", "mainly").largest(most, *added)
+                found[part] = replace(table, title=counted(len(whole.rows), names[0]))
+        return found
+
+    def outcome(self) -> Table:
+        """Return what was paid, attainable and impossible as figures, in one row."""
+        return outcome_table(self.name, self.frontier, self.realised.total, self.cost_unit)
+
+    def attainable(self, *shown: str, verbose: bool = False) -> Table:
+        """Return what schedules cost that keep cause and effect; see :meth:`tables`.
+
+        The columns are those that are to be ``shown``, or those of a single comparison.
+        """
+        frontier = self.frontier or WaitingFrontier(rows=())
+        model = self.model
+        rows, notes = with_order_alone(frontier), left_out(frontier)
+        shown = shown or (ATTAINABLE if verbose else ATTAINABLE[:-1])
+        if verbose:
+            includes = self.lengths is Lengths.WITH_SWITCHES and not model.counts_switches
+            notes += meanings(
+                frontier,
+                includes_switches=includes,
+                evicts=model.unmanaged == "evict",
+                unlabelled=self.unlabelled_share,
+            )
+        table = frontier_table(rows, self.cost_unit, self.time_unit, self.assumed)
+        return replace(table.only(*shown), notes=notes)
+
+    def possible(self, *more: str, verbose: bool = False) -> Table:
+        """Return what was possible in windows in any order, with ``more`` columns."""
+        shown = ("window", "realised", "bound", "ratio", "rolling", "rolling ratio")
+        table = self.table("windows").only(*shown, *more)
+        said = [] if self.is_complete else ["interrupted: other windows are left out"]
+        return replace(table, notes=[*(WINDOWS if verbose else ()), *table.notes, *said])
 
     def __repr__(self) -> str:
         """Return what was paid, and what each schedule of the frontier costs, as a table."""
-        shown = ("scheduling", "wait", "patience", "cost", "bound", "bound_with_lengths")
-        rows = [] if self.frontier is None else self.frontier.rows
-        cells = [
-            shown,
-            *(tuple(getattr(row, name) for name in shown) for row in rows),
-        ]
-        lines = [
-            f"{row[0]!s:<20}" + "".join(f"{'' if cell is None else cell!s:>20}" for cell in row[1:])
-            for row in cells
-        ]
         paid = f"{self.name}: {self.realised.total:,} {self.cost_unit} paid"
-        return "\n".join([paid, *(lines if rows else [])])
+        table = self.attainable()
+        return "\n".join([paid, *([terminal_text([table])] if table.rows else [])])
 
     def _repr_html_(self) -> str:
-        """Return what was paid and what was possible as tables, as notebooks show them.
+        """Return :meth:`tables` as notebooks show them."""
+        return "\n".join(map(html, self.tables(with_windows=True)))
 
-        They are parts of :meth:`to_frame` without rows in which nothing was paid.
+    def conclusion(self) -> dict[str, str]:
+        """Return what was paid, attainable and impossible, and what a rule pays, in words.
+
+        Without schedules that keep cause and effect it is about the longest window instead.
         """
-        unlabelled = f"{self.unlabelled_share:.1%} of the run time has no fragment"
-        captions: dict[FramePart, str] = {
-            "causes": f"{self.name}: {self.realised.total:,} {self.cost_unit} paid, lost to",
-            "frontier": "with arrivals and lengths as recorded",
-            "windows": "if the order within a window did not matter",
-        }
-        tables = [
-            html(Table(caption, columns_of(part, self.cost_unit, self.time_unit), rows))
-            for part, caption in captions.items()
-            if (rows := [row for row in self._rows(part) if part != "causes" or row[1]])
-        ]
-        return "\n".join(
-            [
-                *tables,
-                f"<p>{self.managed:,} dispatches of {self.dispatches:,} count; {unlabelled}.</p>",
-            ]
-        )
-
-    def _rows(self, part: FramePart) -> list[tuple[Any, ...]]:
-        """Return the rows of a part, with values in the order of its columns."""
-        holders: Sequence[object] = ()
-        match part:
-            case "causes":
-                return [(str(cause), self.causes.get(cause, 0)) for cause in Cause]
-            case "trace":
-                return [self._summary()]
-            case "windows":
-                holders = self.windows
-            case "fragments":
-                holders = self.fragments
-            case "cpus":
-                holders = self.cpus
-            case "frontier" if self.frontier is not None:
-                holders = (*self.frontier.rows, *self.frontier.patience)
-        # An enumeration's member becomes its word, so that frames hold plain texts.
-        return [
-            tuple(
-                str(value) if isinstance(value, StrEnum) else value
-                for value in (getattr(holder, column) for column in COLUMNS[part])
+        total = self.realised.total
+        paid = counted(total, "switch")
+        if not self.model.counts_switches:
+            paid = f"{total:,} {self.cost_unit}{self._as_time()}"
+        cause, cost = main_cause(self.causes)
+        if cost:
+            paid += f", mainly lost to: {cause} ({share(cost, total)})"
+        said = {"paid": paid + self._movable()}
+        if self.assumed is not None:
+            when = "when and " if self.assumed is Assumed.STARTS else ""
+            where = f"the source does not say {when}on which CPU each dispatch ran"
+            said = {"assumed": f"{said['paid']}; {where}, so this is assumed"}
+        found = {}
+        if self.frontier is not None:
+            found = conclusion(self.frontier, total, self.time_unit, self.assumed)
+        if not found and self.windows:
+            last = self.windows[-1]
+            found["order-free"] = (
+                f"{last.rolling:,} found, and less than {last.bound:,} impossible, if dispatches "
+                f"may run in any order within windows ({last.window})"
             )
-            for holder in holders
-        ]
+        return said | found
 
-    def _summary(self) -> tuple[object, ...]:
-        service = self.service
-        latency = service.wakeup_latency if service else None
-        wait = service.wait if service else None
-        response = service.response if service else None
-        return (
-            self.dispatches,
-            self.managed,
-            self.realised.total,
-            self.realised.worst,
-            self.realised.switches,
-            self.unlabelled_share,
-            *(
-                getattr(figures, name, None)
-                for figures, names in (
-                    (latency, ("mean", "p50", "p99", "longest")),
-                    (wait, ("mean", "p99", "longest")),
-                    (response, ("mean", "p99", "longest")),
-                    (service, ("fairness", "migrations")),
-                )
-                for name in names
-            ),
-        )
+    def _subject(self, *, with_windows: bool, verbose: bool) -> dict[str, Value]:
+        """Return what was compared, in words."""
+        model, service, realised = self.model, self.service, self.realised
+        problem, fairness = (getattr(service, name, None) for name in ("problem", "fairness"))
+        managed = f"{self.managed:,} of {self.dispatches:,} have a fragment"
+        if self.unlabelled_share:
+            managed += f"; {self.unlabelled_share:.1%} of the run time has none"
+        unit = f", in {self.cost_unit}" if self.cost_unit else ""
+        costs = f"{cost_words(model)}; {model.objective}{unit}"
+        if not verbose:
+            return {"dispatches": managed, "costs": costs}
+        paid = f"{realised.total:,} in all{self._as_time()}"
+        paid += f", {realised.worst:,} on the most expensive CPU"
+        if not model.counts_switches:
+            paid += f"; {counted(realised.switches, 'switch')}"
+        assumed = {
+            capacity_words(model): with_windows,
+            "first loads cost": model.cold_start,
+            "the last write-back costs": model.final_write_back,
+            unmanaged_words(model, self.unlabelled_share): self.unlabelled_share,
+            "missing switches end a window": model.broken_chains == "cut",
+        }
+        parallel = self.parallel_share
+        return {
+            "dispatches": managed,
+            "parallel": None
+            if parallel is None
+            else f"{parallel:.1%} of the run time ran beside the same fragment on another CPU",
+            "costs": costs,
+            "assumptions": "; ".join(words for words, holds in assumed.items() if holds) or None,
+            "realised": f"{paid}{self._movable()}",
+            "waits": problem and f"not known: {problem}",
+            "still waiting": getattr(service, "still_waiting", None) or None,
+            "fairness": fairness and f"{fairness:.2f}",
+            "migrations": getattr(service, "migrations", None),
+        }
+
+    def _as_time(self) -> str:
+        """Return what was paid as a time, and as a share of the run time; nothing for switches."""
+        run_time, total = sum(cpu.run_time for cpu in self.cpus), self.realised.total
+        if self.model.counts_switches or not run_time:
+            return ""
+        shown = readable_time(total, self.cost_unit)
+        paid = "" if shown.startswith(f"{total:,} ") else f"{shown}, "
+        return f" ({paid}{share(total, run_time)} of the run time)"
+
+    def _movable(self) -> str:
+        """Return what was paid by what schedules may move, where that is another sum."""
+        frontier = self.frontier
+        if not frontier or not frontier.rows or frontier.rows[0].cost == self.realised.total:
+            return ""
+        kept = counted(frontier.kept, "dispatch")
+        threads = f"{kept} of bound kernel threads, which no schedule moves"
+        evicts = self.model.unmanaged == "evict"
+        why = f"if the {threads}, only evict" if evicts else f"without {threads}"
+        return f"; {frontier.rows[0].cost:,} {why}"
+
+    def _summary(self) -> Table:
+        """Return what was paid and how tasks were served, in one row."""
+        realised, service = self.realised, self.service
+        total = realised.total
+        cause, largest = main_cause(self.causes)
+        written = self.causes.get(Cause.WRITE_BACK, 0)
+        row: dict[str, Value] = {
+            "dispatches": self.dispatches,
+            "managed": self.managed,
+            f"realised total [{self.cost_unit}] :cost": total,
+            f"realised max [{self.cost_unit}] :cost": realised.worst,
+            f"cost of each [{self.cost_unit}] :cost": total / max(1, self.managed),
+            "switches": realised.switches,
+            "unlabelled share :.1%": self.unlabelled_share,
+            "parallel :.1%": self.parallel_share,
+            "mainly lost to": f"{short_name(cause)} {share(largest, total)}" if cause else None,
+            "write-back :.1%": written / total if written else None,
+        }
+        for name, figures, kinds in (
+            ("latency", service and service.wakeup_latency, ("mean", "p50", "p99", "longest")),
+            ("wait", service and service.wait, ("mean", "p99", "longest")),
+            ("response", service and service.response, ("mean", "p99", "longest")),
+        ):
+            for kind in kinds:
+                heading = f"{name} {kind} [{self.time_unit or ''}] :time"
+                row[heading] = getattr(figures, kind, None)
+        row["fairness :.2f"] = getattr(service, "fairness", None)
+        row["migrations"] = getattr(service, "migrations", None)
+        return Table("", columns(*row), [list(row.values())])
 
 
 def policies_of(comparisons: Sequence[Comparison]) -> list[str] | None:

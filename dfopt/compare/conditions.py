@@ -12,7 +12,6 @@ from typing import Any
 
 from dfopt.checks import described
 from dfopt.compare.comparison_parts import Cause
-from dfopt.compare.frame_columns import COSTS, TIMES
 from dfopt.errors import DfoptError
 from dfopt.time_units import NANOSECONDS
 
@@ -35,8 +34,14 @@ ANY = "*"
 MOST_NAMES = 20
 """As many keys are named at most where a path ends that leads to no figure."""
 
-TIME_KEYS = TIMES | {"mean", "p50", "p99", "longest", "latest_by"}
-COST_KEYS = COSTS | set(Cause) | {"total", "max", "online", "best", "lower_bound", "objective"}
+TIME_KEYS = {
+    "run_time", "wait", "patience", "total_wait", "mean_wait", "p99_wait", "mean", "p50", "p99",
+    "longest", "latest_by",
+}  # fmt: skip
+COST_KEYS = set(Cause) | {
+    "total", "max", "realised", "bound", "bound_with_lengths", "rolling", "balanced", "difference",
+    "cost", "online", "best", "lower_bound", "objective",
+}  # fmt: skip
 """The keys of figures that can have a unit of time."""
 
 

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from dfopt.render import counted
+
 NOT_REPORTED = (
     "no loss is recorded, so the kernel did not report them (as the first ones to new threads); "
     "if they are many, record with a larger buffer"
@@ -96,8 +98,3 @@ def _ranges(numbers: Sequence[int]) -> Iterator[str]:
     for _, group in groupby(enumerate(numbers), lambda pair: pair[1] - pair[0]):
         (_, first), *others = group
         yield f"{first}-{others[-1][1]}" if others else str(first)
-
-
-def counted(number: int, noun: str) -> str:
-    """Return a number with its noun, such as ``1 line`` or ``2 lines``."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from dfopt.checks import LARGEST_TOTAL
 from dfopt.errors import DfoptError
+from dfopt.render import counted
 from dfopt.trace.events import Flags, Integers, Numbers, Stop, Stops
-from dfopt.trace.quality import counted
 from dfopt.trace.trace import REQUEST_LOG, Trace
 
 Rows = NDArray[np.intp]

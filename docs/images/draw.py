@@ -16,7 +16,6 @@ from dfopt.compare.attainable.permitted_wait import parse_wait
 from dfopt.plot import plot_attainable, plot_foresight, plot_schedule, save_picture
 from dfopt.report import report_page
 from dfopt.simulate.run_queue import POLICIES, read_scenario, simulate_once
-from dfopt_cli.conclusion_view import conclusion_rows
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "docs" / "_ext")]
@@ -79,8 +78,6 @@ def report() -> Image.Image:
     page = report_page(
         [found],
         [trace],
-        facts=[{}],
-        conclusions=[conclusion_rows(found)],
         command="dfopt report hackbench-4.txt.gz",
     )
     parts = []

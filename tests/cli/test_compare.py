@@ -37,13 +37,12 @@ def test_a_trace_is_reported(run: Run, trace: Path) -> None:
     rows = pairs(out)
     assert rows["trace"] == "trace.jsonl"
     assert rows["dispatches"].startswith("7 of 8 have a fragment; 12.5% of the run time has")
-    assert rows["costs"] == "g: every change of fragment costs 1"
-    assert rows["objective"] == "total-penalty, in switches"
+    assert rows["costs"] == "g: every change of fragment costs 1; total-penalty, in switches"
     assert rows["realised"] == "4 in all, 2 on the most expensive CPU"
     # One CPU holds four dispatches at most, so A and B can each have their own.
-    assert rows["whole"].split() == ["1", "0", "–", "0", "–", "0", "100.0%"]
+    assert rows["whole"].split() == ["4", "0", "0", "0", "100.0%", "1"]
     for word in ("bound", "rolling", "ignored"):
-        assert word in rows
+        assert f"\n{word}: " in out
     assert rows["fragment split over CPUs"].split() == ["4", "100.0%"]
     assert "2 fragments" in out
 
@@ -124,7 +123,7 @@ def test_a_header_with_a_matrix_compares_types(run: Run, tmp_path: Path) -> None
     assert document(run, trace, "--penalty", "g")["realised"]["total"] == 6
     code, out, err = run("compare", trace)
     assert (code, err) == (0, "")
-    assert pairs(out)["costs"] == "matrix: by the types of two dispatches, 2 types"
+    assert pairs(out)["costs"].startswith("matrix: by the types of two dispatches, 2 types")
     code, out, err = run("compare", trace, "--unmanaged", "evict")
     assert (code, out, err.count("\n")) == (1, "", 1)
     assert "--unmanaged transparent" in err
@@ -174,8 +173,10 @@ def test_several_traces_stand_side_by_side(run: Run, tmp_path: Path, trace: Path
     code, out, err = run("compare", trace, other, "--order-free")
     assert (code, err) == (0, "")
     lines = out.splitlines()
-    assert lines[0].split()[:4] == ["trace", "realised", "bound", "ratio"]
-    assert [line.split()[:2] for line in lines[1:3]] == [["trace.jsonl", "4"], ["other.jsonl", "1"]]
+    assert lines[1].split()[:4] == ["trace", "window", "realised", "bound"]
+    assert [line.split()[:3] for line in lines[2:4]] == [
+        ["trace.jsonl", "whole", "4"], ["other.jsonl", "whole", "1"],
+    ]  # fmt: skip
     found = document(run, trace, other)
     assert [trace_row["trace"] for trace_row in found["traces"]] == ["trace.jsonl", "other.jsonl"]
 
@@ -200,9 +201,9 @@ def test_equal_names_in_headers_are_told_apart(run: Run, tmp_path: Path) -> None
     assert [trace_row["trace"] for trace_row in document(run, *paths)["traces"]] == [
         "run.jsonl", "best.jsonl", "mine",
     ]  # fmt: skip
-    rows = pairs(run("compare", *paths)[1])
-    assert rows["run.jsonl"].startswith("g: every change of fragment costs 1")
-    assert rows["best.jsonl"].startswith("g: fill 3")
+    out = run("compare", *paths)[1]
+    assert "run.jsonl, mine: costs: g: every change of fragment costs 1" in out
+    assert "best.jsonl: costs: g: fill 3" in out
 
 
 def test_each_trace_has_its_own_labels(run: Run, tmp_path: Path, trace: Path) -> None:
@@ -301,7 +302,7 @@ def test_many_fragments_and_cpus_are_cut_short(run: Run, tmp_path: Path) -> None
     code, out, _ = run("compare", path, "-v")
     assert code == 0
     assert "and 2 more" in out
-    assert "and 4 more, which paid" in out
+    assert "and 4 more  " in out
 
 
 def interrupt(*_: object, **__: object) -> None:

@@ -46,11 +46,11 @@ def test_the_table_comes_first(run: Run) -> None:
         "same mean wait",
     ]  # fmt: skip
     assert lines[begin + 6].startswith("patience ")
-    assert lines.index("attainable") < begin < lines.index("lost to")
+    assert lines.index("attainable") < begin < lines.index("cause")
     assert "window" not in lines
     out = run("compare", WORKERS, "--foresight")[1]
     lines = [line.split("  ")[0] for line in out.splitlines()]
-    assert lines.index("attainable") < lines.index("lost to") < lines.index("window")
+    assert lines.index("attainable") < lines.index("cause") < lines.index("window")
 
 
 def test_the_document_has_the_rows(saved: Path) -> None:
@@ -137,7 +137,7 @@ def test_a_trace_without_wakeups_says_what_to_record(run: Run, trace: Path) -> N
     said = " ".join(out.split())
     assert "the trace has no wake-ups" in said
     assert "record sched:sched_waking" in said
-    assert "assumed starts and lengths as recorded; what has no fragment stays in place" in said
+    assert "assumed: starts and lengths as recorded; what has no fragment stays in place" in said
     assert "nobody later" not in out
 
 

@@ -162,5 +162,5 @@ def test_domains_that_may_not_be_meant_are_doubted(
 ) -> None:
     code, out, err = run("compare", trace, "--order-free", "--domains", *options)
     assert code == 0
-    assert "domains " in out
+    assert "Cache domains" in out
     assert (warning in err) is is_told

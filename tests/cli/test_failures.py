@@ -10,7 +10,8 @@ from typer.main import get_command
 
 from dfopt_cli.app import app
 from dfopt_cli.exit_codes import INTERRUPTED
-from dfopt_cli.failures import OPTIONS, interruptions, with_options
+from dfopt_cli.failures import interruptions
+from dfopt_cli.printing import OPTIONS, with_options
 from tests.cli.conftest import Run
 
 

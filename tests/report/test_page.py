@@ -5,6 +5,7 @@ import re
 from base64 import b64encode
 from collections.abc import Mapping
 from hashlib import sha256
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +19,11 @@ from dfopt.compare.comparison_parts import OrderKept, Realised
 from dfopt.compare.document import comparison_document, comparisons_document
 from dfopt.errors import DfoptError
 from dfopt.problem.penalties import PenaltyG
+from dfopt.render import cell_text
 from dfopt.report import check_packages, packages, report_page
 from dfopt.report.gantt_columns import BAR_HEIGHT, NO_FRAGMENT, OTHERS, gantt_bars
-from dfopt.report.page import main_cause
 from dfopt.trace import read_trace
-from tests.compare.examples import ROWS, causes, comparison, frontier, write_trace
+from tests.compare.examples import ROWS, comparison, frontier, write_trace
 from tests.trace.traces import trace_from_rows
 
 EVIL = "</script><script>alert('x')</script>"
@@ -40,7 +41,7 @@ def test_names_are_text(tmp_path: Path) -> None:
     rows = [(cpu, start, EVIL, EVIL) for cpu, start, _, _ in ROWS]
     trace = read_trace(write_trace(tmp_path / "trace.jsonl", rows, name=EVIL))
     found = compare_trace(trace, CostModel(), windows=[parse_window("whole")], waits=None)
-    page = report_page([found], [trace], facts=[{EVIL: EVIL}], command=EVIL)
+    page = report_page([found], [trace], command=EVIL)
     assert "<script>alert" not in page
     assert "&lt;/script&gt;&lt;script&gt;alert" in page
     assert script(page, "comparison") == json.loads(json.dumps(comparison_document(found)))
@@ -51,7 +52,7 @@ def test_names_are_text(tmp_path: Path) -> None:
 
 def test_only_the_scripts_of_the_page_may_run(tmp_path: Path) -> None:
     trace = read_trace(write_trace(tmp_path / "trace.jsonl"))
-    page = report_page([comparison()], [trace], facts=[{}], command="")
+    page = report_page([comparison()], [trace], command="")
     (permitted,) = re.findall(r"script-src ([^;]*);", page)
     digests = [
         b64encode(sha256(program.encode()).digest()).decode()
@@ -63,28 +64,44 @@ def test_only_the_scripts_of_the_page_may_run(tmp_path: Path) -> None:
 def test_several_traces_are_compared_in_a_table(tmp_path: Path) -> None:
     trace = read_trace(write_trace(tmp_path / "trace.jsonl"))
     half = comparison(realised=Realised(total=6, worst=6, switches=6))
-    page = report_page([comparison(), half], [trace, trace], facts=[{}, {}], command="")
-    bars = re.findall(
-        r'<a href="#trace-\d">[^<]*</a><span class="bar" style="width:([\d.]+)%', page
-    )
-    assert bars == ["100.0", "50.0"]
+    page = report_page([comparison(), half], [trace, trace], command="")
+    costs = [row[2] for row in table_cells(page) if row[1:2] == ["18"]]
+    assert costs == ["0.6667", "0.3333"]
     warning = "The traces were compared under different costs"
     assert warning not in page
     other = comparison(model=CostModel(penalty=PenaltyG(fill=7, write_back=0)))
-    assert warning in report_page([half, other], [trace, trace], facts=[{}, {}], command="")
+    assert warning in report_page([half, other], [trace, trace], command="")
 
 
 def test_the_costs_of_fragments_without_a_row_are_added_up(tmp_path: Path) -> None:
     trace = read_trace(write_trace(tmp_path / "trace.jsonl"))
     one = comparison().fragments
-    page = report_page([comparison(fragments=one * 11)], [trace], facts=[{}], command="")
-    assert "There are 2 more, which cost 12." in page
+    page = report_page([comparison(fragments=one * 11)], [trace], command="")
+    (more,) = [row for row in table_cells(page) if row[0].startswith("and ")]
+    assert (more[0], more[4]) == ("and 12 more", "72")
 
 
-def test_write_backs_are_the_main_cause_only_if_there_is_no_other() -> None:
-    assert main_cause(causes(split=2, write_back=8), 10) == "fragment split over CPUs 20.0%"
-    assert main_cause(causes(write_back=8), 8) == "write-back forced 100.0%"
-    assert main_cause(causes(), 0) == "–"
+def table_cells(page: str) -> list[list[str]]:
+    """Return the cells of each row of the tables of a page."""
+    rows = re.findall(r"<tr>(.*?)</tr>", page, re.DOTALL)
+    return [re.findall(r"<t[dh][^>]*>(.*?)</t[dh]>", row, re.DOTALL) for row in rows]
+
+
+def test_tables_are_those_of_the_comparison(tmp_path: Path) -> None:
+    known = comparison(
+        frontier=frontier(), order_kept=OrderKept(online=3, best=2, bound=1), time_unit="ns"
+    )
+    rows = table_cells(report_page([known], [None], command=""))
+    for table in known.tables(with_windows=True, verbose=True):
+        shown = [
+            column
+            for column, values in zip(table.columns, zip(*table.rows, strict=True), strict=True)
+            if any(value is not None for value in values)
+        ]
+        drawn = table.only(*(column.name for column in shown)) if len(shown) > 2 else table
+        for row in drawn.rows:
+            cells = [cell_text(*pair) for pair in zip(row, drawn.columns, strict=True)]
+            assert [escape(cell) for cell in cells] in rows
 
 
 def tooltips(value: Any) -> list[Any]:
@@ -101,7 +118,7 @@ def test_a_unit_is_text_where_a_reader_points(tmp_path: Path) -> None:
     """Bokeh takes what a tooltip says beside a value for HTML, and escapes the value itself."""
     trace = read_trace(write_trace(tmp_path / "trace.jsonl", time_unit=EVIL))
     made = comparison(frontier=frontier(), time_unit=EVIL, cost_unit=EVIL)
-    page = report_page([made], [trace], facts=[{}], command="")
+    page = report_page([made], [trace], command="")
     said = [pair for pairs in tooltips(script(page, "charts")) for pair in pairs]
     assert (f"from ({EVIL})", "@left{0.[000000]}") in map(tuple, said)
     assert (f"mean wait ({EVIL})", "@wait{0.000}") in map(tuple, said)
@@ -112,7 +129,7 @@ def test_a_trace_that_lasts_no_time(tmp_path: Path) -> None:
     file = write_trace(tmp_path / "trace.jsonl", [(0, 5, "t", "A"), (1, 5, "u", "B")])
     file.write_text(file.read_text().replace('"end": 15', '"end": 5'))
     trace = read_trace(file)
-    assert "chart-gantt" in report_page([comparison()], [trace], facts=[{}], command="")
+    assert "chart-gantt" in report_page([comparison()], [trace], command="")
     assert not gantt_bars(trace, ["A", "B"], most=0).bars
 
 
@@ -121,15 +138,15 @@ def test_traces_below_each_other(tmp_path: Path) -> None:
     made = comparison(frontier=frontier())
     surfaceflinger = replace(made.fragments[0], name="surfaceflinger")
     made = replace(made, fragments=(surfaceflinger, *made.fragments[1:]))
-    page = report_page([made, made], [trace, trace], facts=[{}, {}], command="", interrupted=True)
+    page = report_page([made, made], [trace, trace], command="", interrupted=True)
     assert script(page, "comparison") == json.loads(json.dumps(comparisons_document([made, made])))
     identifiers = re.findall(r' id="([^"]+)"', page)
     assert len(identifiers) == len(set(identifiers))
     assert set(re.findall(r'href="#([^"]+)"', page)) <= set(identifiers)
     charts = script(page, "charts")
-    assert {"gantt-0", "gantt-1", "foresight-1", "frontier-0"} <= set(charts)
+    assert {"gantt-0", "gantt-1", "windows-1", "frontier-0"} <= set(charts)
     assert {f"chart-{name}" for name in charts} <= set(identifiers)
-    assert page.count("<td>A surfaceflinger</td>") == 2
+    assert [row[0] for row in table_cells(page)].count("A surfaceflinger") == 2
     assert page.count("</span>A surfaceflinger</li>") == 2  # in the legends
     assert "The computation was interrupted" in page
 
@@ -141,22 +158,20 @@ def test_the_page_says_what_ran_in_parallel(tmp_path: Path) -> None:
     found = replace(plain, rows=(recorded, *plain.rows[1:]))
     made = comparison(frontier=found, parallel_share=0.125)
     other = comparison(name="other")
-    page = report_page([made, other], [trace, trace], facts=[{}, {}], command="")
-    rows = [re.findall("<td[^>]*>(.*?)</td>", row) for row in re.findall("<tr>.*?</tr>", page)]
-    last = [row[-1] for row in rows if row]
-    assert last[:2] == ["12.5%", "–"]  # side by side
-    assert "37.5%" in last[2:]
+    page = report_page([made, other], [trace, trace], command="")
+    rows = table_cells(page)
+    beside = [row[4] for row in rows if row[1:2] == ["18"]]
+    assert beside == ["12.5%", "–"]
+    assert "37.5%" in [row[-1] for row in rows]
 
 
-def test_tiles_say_at_which_lengths_a_bound_holds(tmp_path: Path) -> None:
-    trace = read_trace(write_trace(tmp_path / "trace.jsonl", time_unit="ns"))
-    page = report_page([comparison(frontier=frontier())], [trace], facts=[{}], command="")
-    tiles = re.findall(r"<li>(.*?)<strong>(.*?)</strong><span class=\"soft\">(.*?)</span>", page)
-    assert tiles == [
-        ("same timeline", "11", "proven: ≥ 11"),
-        ("nobody later", "7", "proven: ≥ 6 with recorded lengths, ≥ 5 at any"),
-        ("longest wait 1 ms", "5", "proven: ≥ 5 with recorded lengths, ≥ 3 at any"),
-    ]
+def test_tiles_say_what_it_comes_to(tmp_path: Path) -> None:
+    page = report_page([comparison(frontier=frontier())], [None], command="")
+    tiles = page.partition('<ul class="cards">')[2].partition("</ul>")[0]
+    assert re.findall(r"<li>(.*?)<strong>(.*?)</strong></li>", tiles) == [
+        ("paid [ns]", "12"), ("attainable [ns]", "7"), ("impossible below [ns]", "6"),
+        ("by a rule [ns]", "8"),
+    ]  # fmt: skip
     assert "rows that let single dispatches wait longer can cost less" in page
 
 
@@ -165,38 +180,29 @@ def test_the_page_says_what_stays_in_place(tmp_path: Path) -> None:
     recorded, *others = frontier().rows
     moved = frontier(rows=(replace(recorded, cost=9), *others))
     for model, threads, caches in (
-        (CostModel(), "are not charged", "leave the caches as they are"),
+        (
+            CostModel(),
+            "9 without 2 dispatches of bound kernel threads",
+            "leave the caches as they are",
+        ),
         (CostModel(unmanaged="evict"), "only evict", "push what it finds out of the cache"),
     ):
         known = comparison(frontier=moved, model=model)
-        page = report_page([known], [trace], facts=[{}], command="")
-        assert f"9 if 2 dispatches of kernel threads that are bound to a CPU {threads}" in page
+        page = report_page([known], [trace], command="")
+        assert threads in page
         assert "12.5% of the run time has no fragment. It stays in place" in page
         assert caches in page
     everything = comparison(frontier=frontier(), unlabelled_share=0.0)
-    page = report_page([everything], [trace], facts=[{}], command="")
+    page = report_page([everything], [trace], command="")
     assert "only evict" not in page
     assert "has no fragment" not in page
-
-
-def test_the_rule_has_a_tile_and_the_end_of_the_output_a_place(tmp_path: Path) -> None:
-    trace = read_trace(write_trace(tmp_path / "trace.jsonl"))
-    said = {"paid": "12 <b>", "by a rule": "8 without"}
-    known = comparison(frontier=frontier(), order_kept=OrderKept(online=3, best=2, bound=2))
-    page = report_page([known], [trace], facts=[{}], command="", conclusions=[said])
-    tiles = page.partition('<ul class="cards">')[2].partition("</ul>")[0]
-    assert re.search(r"<li>patience 30 .s<strong>8</strong>", tiles)
-    assert "<h2>In short</h2>" in page
-    assert "<dt>paid</dt><dd>12 &lt;b&gt;</dd>" in page
-    assert "Their starts may move" in page
-    assert "In short" not in report_page([known], [trace], facts=[{}], command="")
 
 
 def test_a_choice_of_cpus_that_saves_everything_has_no_ratio(tmp_path: Path) -> None:
     trace = read_trace(write_trace(tmp_path / "trace.jsonl"))
     kept = OrderKept(online=3, best=0, bound=0)
-    page = report_page([comparison(order_kept=kept)], [trace], facts=[{}], command="")
-    assert "<td>all saved</td>" in page
+    page = report_page([comparison(order_kept=kept)], [trace], command="")
+    assert "all saved" in [row[-1] for row in table_cells(page)]
 
 
 def test_bars_of_a_long_trace_are_shares(tmp_path: Path) -> None:
@@ -247,11 +253,11 @@ def test_the_page_says_what_becomes_of_schedules_when_switches_take_time(tmp_pat
     timed = WithSwitches(later=2, latest_by=7000, total_wait=1000, p99_wait=90_000)
     later = replace(plain.rows[3], switches=5, with_switches=timed)
     found = replace(plain, rows=(*plain.rows[:3], later, *plain.rows[4:]))
-    page = report_page([comparison(frontier=found)], [trace], facts=[{}], command="")
-    assert re.search(r"<td>5</td><td><strong>2</strong> of \d+</td><td>7 µs</td>", page)
+    page = report_page([comparison(frontier=found)], [trace], command="")
+    assert ["nobody later", "18", "5", "2", "7 µs"] in [row[:5] for row in table_cells(page)]
     assert "as if switches delayed nothing" in page
-    assert "with the time of switches 2 start later" in page
+    assert "with their time 2 of 18 start later" in page
     assert "mean wait, as if switches delayed nothing" in json.dumps(script(page, "charts"))
-    page = report_page([comparison(frontier=plain)], [trace], facts=[{}], command="")
+    page = report_page([comparison(frontier=plain)], [trace], command="")
     assert "switches delayed nothing" not in page
     assert "With the time of switches" not in page

@@ -8,6 +8,7 @@ from enum import StrEnum
 from dfopt.compare.attainable.bound.proof import WaitingProof
 from dfopt.compare.attainable.switches_take_time import WithSwitches
 from dfopt.compare.attainable.timed_schedule import TimedSchedule
+from dfopt.time_units import readable_time
 
 
 class Scheduling(StrEnum):
@@ -90,6 +91,15 @@ class FrontierRow:
     with_switches: WithSwitches | None = None
     schedule: TimedSchedule | None = field(default=None, repr=False, compare=False)
     proofs: tuple[WaitingProof, ...] = field(default=(), repr=False, compare=False)
+
+    def limit(self, unit: str | None) -> str:
+        """Return the longest wait that is permitted, or the patience; empty without such a time."""
+        wait = self.wait if self.scheduling is Scheduling.LONGEST_WAIT else self.patience
+        return "" if wait is None else readable_time(wait, unit)
+
+    def name(self, unit: str | None) -> str:
+        """Return what the row is called; ``unit`` is that of its times."""
+        return f"{self.scheduling} {self.limit(unit)}".rstrip()
 
     @property
     def mean_wait(self) -> float | None:

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from dfopt.errors import DfoptWarning, FileError
+from dfopt.render import counted
 from dfopt.trace.events import Flags
 from dfopt.trace.labels.relabelling import with_fragments
-from dfopt.trace.quality import counted
 from dfopt.trace.trace import UNMANAGED, Trace
 
 TIDS = re.compile(r"\d+(\.\d+)?(,\d+(\.\d+)?)*")

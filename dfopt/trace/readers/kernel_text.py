@@ -14,10 +14,10 @@ from typing import BinaryIO
 import numpy as np
 
 from dfopt.errors import FileError
+from dfopt.render import counted
 from dfopt.structs import replace
 from dfopt.trace.dispatches import trace_of
 from dfopt.trace.events import ANY_CPU, KernelEvents, Loss
-from dfopt.trace.quality import counted
 from dfopt.trace.readers.event_columns import PREVIOUS, EventColumns, Fields, Row
 from dfopt.trace.trace import Trace
 

@@ -18,12 +18,13 @@ from dfopt.errors import DfoptWarning, FileError
 from dfopt.problem.cache_state import Leaves
 from dfopt.problem.instance import Objective
 from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyG
+from dfopt.render import counted
 from dfopt.structs import replace
 from dfopt.time_units import NANOSECONDS, exact_time
 from dfopt.trace.assumed import Assumed
 from dfopt.trace.events import Stop
 from dfopt.trace.lengths import Lengths
-from dfopt.trace.quality import Quality, counted
+from dfopt.trace.quality import Quality
 from dfopt.trace.readers.request_log.log_table import LogTable, either, read_table
 from dfopt.trace.readers.request_log.log_times import parsed_time, unit_in_name
 from dfopt.trace.readers.request_log.request_columns import RequestColumns
