@@ -52,7 +52,7 @@ def info(
 def show_instance(file: str, *, as_json: bool) -> None:
     """Print what an instance holds."""
     from dfopt.info import instance_info
-    from dfopt_cli.info_view import instance_tables
+    from dfopt.info_tables import instance_tables
 
     document = instance_info(read_instance_and_warn(file))
     if as_json:
@@ -64,8 +64,8 @@ def show_instance(file: str, *, as_json: bool) -> None:
 def show_trace(file: str, labels: LabelOptions, *, as_json: bool) -> None:
     """Print what a trace holds; what makes it doubtful goes to standard error."""
     from dfopt.info import trace_info
+    from dfopt.info_tables import trace_tables
     from dfopt.trace.trace_format import format_of
-    from dfopt_cli.info_view import trace_tables
 
     content = format_of(first_bytes(file))
     trace, source = labelled_if_possible(file, labels)

@@ -43,9 +43,10 @@ def test_worked_example(run: Run, instance_file: Path) -> None:
         "after": "4 tasks wait for others",
     }
     assert out.partition("\n\n")[2].splitlines() == [
-        "2 fragments  tasks  share",
-        "DF1              3  60.0%",
-        "DF2              2  40.0%",
+        "2 fragments",
+        "fragment  tasks  share",
+        "DF1           3  60.0%",
+        "DF2           2  40.0%",
     ]
 
 
@@ -119,16 +120,16 @@ def test_copies_count(run: Run, tmp_path: Path) -> None:
     tasks = (replace(INSTANCE.tasks[0], count=7),)
     out = shown(run, tmp_path, replace(INSTANCE, tasks=tasks))
     assert figures(out)["tasks"] == "7"
-    assert out.endswith("1 fragment  tasks   share\nDF1             7  100.0%\n")
+    assert out.endswith("1 fragment\nfragment  tasks   share\nDF1           7  100.0%\n")
 
 
 def test_many_fragments_are_cut_short(run: Run, tmp_path: Path) -> None:
     out = shown(run, tmp_path, zipf(tasks=30, cpus=2, fragments=12, skew=0))
     rows = out.partition("\n\n")[2].splitlines()
-    assert len(rows) == 12
+    assert len(rows) == 13
     assert rows[0].startswith("12 fragments")
     assert rows[-1].startswith("and 2 more")
-    assert sum(int(row.split()[-2]) for row in rows[1:]) == 30
+    assert sum(int(row.split()[-2]) for row in rows[2:]) == 30
 
 
 def test_initial_caches_are_shown(run: Run, tmp_path: Path) -> None:

@@ -101,11 +101,10 @@ def test_waits_are_told(run: Run, tmp_path: Path) -> None:
     path.write_text(path.read_text().replace('"df"', '"stop": "sleeps", "df"') + events)
     code, out, err = run("info", path)
     assert (code, err) == (0, "")
-    assert figures(out)["waits"].startswith(
-        "mean 5.33 µs, median 2 µs, p99 13 µs, longest 13 µs, of"
-    )
-    assert "of the 3 dispatches with a fragment and a known wake-up" in " ".join(out.split())
-    assert figures(out)["unknown"] == "when 1 dispatch was ready (25.0%)"
+    lines = [line.split() for line in out.splitlines()]
+    (heading,) = [at for at, line in enumerate(lines) if line[:2] == ["known", "unknown"]]
+    assert lines[heading - 1] == ["Waits", "of", "dispatches", "with", "a", "fragment"]
+    assert lines[heading + 1] == ["3", "1", "5.33", "µs", "2", "µs", "13", "µs", "13", "µs"]
     path.write_text(path.read_text() + '{"wakeup": 42, "task": "b"}\n')
     overlap = path.read_text().replace('"task": "b"', '"task": "a"')
     path.write_text(overlap)

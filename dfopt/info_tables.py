@@ -1,8 +1,8 @@
-"""The view of ``dfopt info``: the figures, then the largest fragments."""
+"""Tables of what ``dfopt info`` says: the figures, then the largest fragments."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from dfopt.render import counted, share
@@ -51,7 +51,8 @@ def instance_tables(summary: dict[str, Any]) -> list[Table]:
         "release": f"{summary['released']} tasks" if summary["released"] else None,
         "after": f"{summary['waiting']} tasks wait for others" if summary["waiting"] else None,
     }
-    return [facts(rows), largest(groups, noun)]
+    largest = Table(counted(len(groups), noun), columns(noun, "tasks", "share :.1%"), groups)
+    return [facts(rows), largest.largest(LARGEST_SHOWN, "tasks", "share")]
 
 
 def shown(value: object) -> str:
@@ -89,18 +90,6 @@ def distribution(counts: dict[str, int]) -> str:
     return ", ".join(f"{name} {count} ({count / total:.0%})" for name, count in counts.items())
 
 
-def largest(
-    rows: Sequence[tuple[Any, ...]],
-    noun: str,
-    written: Sequence[str] = ("tasks", "share :.1%"),
-) -> Table:
-    """Return the table of the largest groups, and the sum of the others."""
-    shown, rest = list(rows[:LARGEST_SHOWN]), rows[LARGEST_SHOWN:]
-    if rest:
-        shown.append((f"and {len(rest)} more", *map(sum, list(zip(*rest, strict=True))[1:])))
-    return Table("", columns(counted(len(rows), noun), *written), shown)
-
-
 ASSUMED = {
     "cpus": "on which CPU each dispatch ran",
     "starts": "when and on which CPU each dispatch ran",
@@ -111,7 +100,8 @@ def trace_tables(document: Mapping[str, Any]) -> list[Table]:
     """Return what a trace holds, and its fragments if there are any."""
     from dfopt.trace.fragment_titles import CommCount, title  # loads NumPy
 
-    unit = document["time_unit"]
+    unit, waits = document["time_unit"], document["waits"]
+    problem = waits["problem"]
     penalty = dict(document["penalty"] or {})
     penalty_name = penalty.pop("kind", None)
     length = None if document["start"] is None else document["end"] - document["start"]
@@ -132,12 +122,11 @@ def trace_tables(document: Mapping[str, Any]) -> list[Table]:
         "shared": None
         if document["same_fragment_share"] is None
         else f"{document['same_fragment_share']:.1%} of the time several CPUs ran one fragment",
-        "waits": waits(document),
-        "unknown": unknown_waits(document["waits"]),
+        "waits": problem and f"not known: {problem}",
         "penalty": penalty_name
         and f"{penalty_name}: " + ", ".join(f"{key} {value}" for key, value in penalty.items()),
         "objective": document["objective"],
-        "labels": document["labels"] or "none; --df says where to take them from",
+        "labels": document["labels"] or "none; `labels` says where to take them from",
         "managed": share_of(document["managed"], document["dispatches"]),
         "gaps": ", ".join(f"{reason} ×{number:,}" for reason, number in document["gaps"].items())
         or "none",
@@ -154,8 +143,18 @@ def trace_tables(document: Mapping[str, Any]) -> list[Table]:
         )
         for row in document["fragments"]
     ]
-    written = ("dispatches", "share :.1%", f"run time [{unit or ''}] :time", "share :.1%")
-    return [facts(rows), *([largest(fragments, "fragment", written)] if fragments else [])]
+    times = (f"{name} [{unit or ''}] :time" for name in ("mean", "median", "p99", "longest"))
+    which = " with a fragment" if document["managed"] else ""
+    headings = columns("known", "unknown", *times)
+    found = [[waits[column.name] for column in headings]] if waits["known"] else []
+    written = ("dispatches", "share :.1%", f"run time [{unit or ''}] :time", "share of time :.1%")
+    used = Table(counted(len(fragments), "fragment"), columns("fragment", *written), fragments)
+    added = [column.name for column in used.columns[1:]]
+    tables = [
+        Table(f"Waits of dispatches{which}", headings, found),
+        used.largest(LARGEST_SHOWN, *added),
+    ]
+    return [facts(rows), *(table for table in tables if table.rows)]
 
 
 def busy(figures: Mapping[str, Any] | None) -> str | None:
@@ -167,32 +166,6 @@ def busy(figures: Mapping[str, Any] | None) -> str | None:
     if len(shares) > MOST_CPUS:
         listed = f"from {min(shares):.1%} to {max(shares):.1%}"
     return f"{figures['share']:.1%} of the time; by CPU {listed}"
-
-
-def waits(document: Mapping[str, Any]) -> str | None:
-    """Return how long dispatches waited, and which; or why that is unknown."""
-    figures, unit = document["waits"], document["time_unit"]
-    if figures["problem"] is not None:
-        return f"not known: {figures['problem']}"
-    if not figures["known"]:
-        return None
-    known = ", ".join(
-        f"{name} {readable_time(figures[name], unit)}"
-        for name in ("mean", "median", "p99", "longest")
-    )
-    counted_ones = counted(figures["known"], "dispatch")
-    return f"{known}, of the {counted_ones}{' with a fragment' if document['managed'] else ''}" + (
-        " and a known wake-up" if document["managed"] else " with a known wake-up"
-    )
-
-
-def unknown_waits(figures: Mapping[str, Any]) -> str | None:
-    """Return of how many dispatches it is unknown for how long they waited."""
-    unknown, count = figures["unknown"], figures["known"] + figures["unknown"]
-    if figures["problem"] is not None or not unknown:
-        return None
-    were = "was" if unknown == 1 else "were"
-    return f"when {counted(unknown, 'dispatch')} {were} ready ({share(unknown, count)})"
 
 
 def share_of(part: int, whole: int) -> str:
