@@ -12,7 +12,7 @@ from dfopt_models import plot as model_plot
 from dfopt_models.batching import BATCHING
 from dfopt_models.contention import read_contention
 from dfopt_models.counters import read_counters_model
-from dfopt_models.queueing.model import read_queueing_model
+from dfopt_models.queueing import QUEUEING
 from dfopt_models.response_time import read_model
 
 DOCS = Path(__file__).parent
@@ -101,7 +101,7 @@ def draw_pictures(app: Sphinx) -> None:
     for name, figure in {
         "contention": model_plot.plot_contention(read_contention("sohn-kim")),
         "batching": model_plot.plot_batching(BATCHING.read("debattista")),
-        "queueing": model_plot.plot_queueing(read_queueing_model("short-jobs")).figure,
+        "queueing": model_plot.plot_queueing(QUEUEING.read("short-jobs")).figure,
     }.items():
         save_picture(figure.axes[0], PICTURES / f"{name}.svg")
     counters = model_plot.plot_counters(read_counters_model("ziemba"))

@@ -15,13 +15,13 @@ from dfopt.files.formats import Format
 from dfopt.files.instance_document import INSTANCES
 from dfopt.files.json_text import document_text
 from dfopt.trace.readers.dfopt_trace_lines import KINDS, HeaderLine
-from dfopt_models.batching import BATCHING
+from dfopt_models.model import MODELS, model_named
 
 TYPES: tuple[DocumentType[Any], ...] = (
     INSTANCES,
     DocumentType(Format.TRACE, HeaderLine),
-    BATCHING.parameters,
-    BATCHING.results,
+    *(model_named(name).parameters for name in MODELS),
+    *(model_named(name).results for name in MODELS),
 )
 
 MORE_PARTS = {Format.TRACE: tuple(KINDS.values())}
@@ -95,6 +95,8 @@ def _finish(part: dict[str, Any], kind: type | None) -> None:
             field.pop("default", None)
         if field.get("default", ...) is None:
             _refuse_null(field)
+        elif field.pop("nullable", False):  # an infinite number is written as null
+            field["type"] = [field["type"], "null"]
         if name in texts and "const" not in field:
             field["description"] = re.sub(r":\w+:`~?([^`]*)`", r"\1", texts[name])
     if "properties" in part:

@@ -10,7 +10,7 @@ from dfopt_cli import completion
 from dfopt_cli.counters import counters
 from dfopt_cli.failures import naming, usage
 from dfopt_cli.formula_option import FormulaCommand, FormulaOption
-from dfopt_cli.model_files import BatchingArgument, ModelPictureOption, show
+from dfopt_cli.model_files import BatchingArgument, ModelPictureOption, QueueingArgument, show
 from dfopt_cli.options import JsonOption, PathOption
 from dfopt_cli.printing import print_json, print_tables
 from dfopt_models.growth import GrowthPath
@@ -227,16 +227,7 @@ app.command("counters", cls=FormulaCommand)(counters)
 
 @app.command(cls=FormulaCommand)
 def queueing(
-    model: Annotated[
-        str,
-        typer.Argument(
-            metavar="MODEL",
-            help="The parameters, a TOML file (- is standard input), or a name: short-jobs, "
-            "symmetry.",
-            autocompletion=completion.models_of("queueing"),
-            show_default=False,
-        ),
-    ],
+    file: QueueingArgument,
     *,
     load: Annotated[
         list[float] | None,
@@ -248,6 +239,7 @@ def queueing(
         ),
     ] = None,
     as_json: JsonOption = False,
+    output: ModelPictureOption = None,
     formula: FormulaOption = None,
 ) -> None:
     """Show between which response times the best policy lies.
@@ -258,19 +250,4 @@ def queueing(
 
     Example: dfopt model queueing short-jobs --load 0.5 --load 0.9
     """
-    from dfopt_models.queueing.model import (
-        LOADS,
-        queue_rows,
-        queueing_document,
-        queueing_tables,
-        read_queueing_model,
-    )
-
-    with naming(model):
-        parameters = read_queueing_model(model)
-    rows = usage(lambda: queue_rows(parameters, load or LOADS))
-    document = queueing_document(parameters, rows)
-    if as_json:
-        print_json(document)
-        return
-    print_tables(queueing_tables(parameters, rows, document))
+    show("queueing", file, as_json=as_json, output=output, load=load)

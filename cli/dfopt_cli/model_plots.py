@@ -11,7 +11,7 @@ import typer
 from dfopt_cli import completion
 from dfopt_cli.counters_file import CountersArgument, CpuOption, LongOption, read_counters
 from dfopt_cli.failures import naming
-from dfopt_cli.model_files import BatchingArgument, draw
+from dfopt_cli.model_files import BatchingArgument, QueueingArgument, draw
 from dfopt_cli.options import PathOption, PictureOption
 from dfopt_cli.output_files import check_output
 from dfopt_models.errors import ModelError
@@ -135,19 +135,7 @@ def counters(
     save_picture(plot_warm_up(model.warm_up[0]) if warm_up else plot_counters(model), output)
 
 
-def queueing(
-    model: Annotated[
-        str,
-        typer.Argument(
-            metavar="MODEL",
-            help="Parameters of the queueing model: a TOML file, or a name: short-jobs, symmetry.",
-            autocompletion=completion.models_of("queueing"),
-            show_default=False,
-        ),
-    ],
-    *,
-    output: PictureOption,
-) -> None:
+def queueing(file: QueueingArgument, *, output: PictureOption) -> None:
     """Draw between which response times the best policy lies.
 
     Response times against the load, for each number of CPUs: the ideal, partitions, and a global
@@ -155,10 +143,7 @@ def queueing(
 
     Example: dfopt plot queueing short-jobs -o queueing.svg
     """
-    from dfopt_models.plot import plot_queueing
-    from dfopt_models.queueing.model import read_queueing_model
-
-    draw_model(model, read_queueing_model, plot_queueing, output)
+    draw("queueing", file, output)
 
 
 def draw_model(

@@ -33,7 +33,7 @@ MODELS: Mapping[str, tuple[str, str]] = {
     "contention": ("dfopt_models.contention.formulas", "CONTENTION"),
     "batching": ("dfopt_models.batching", "FORMULAS"),
     "counters": ("dfopt_models.counters.formulas", "COUNTERS"),
-    "queueing": ("dfopt_models.queueing.formulas", "QUEUEING"),
+    "queueing": ("dfopt_models.queueing", "FORMULAS"),
 }
 """For each command of the models: the module of its formulas, and the name of the tuple there."""
 
@@ -52,12 +52,15 @@ class Quantity:
         Its unit, such as ``"s"``; empty for a pure number.
     latex
         How LaTeX writes it; as SymPy does if None.
+    integer
+        Whether it is a whole number.
     """
 
     symbol: str
     meaning: str
     unit: str = ""
     latex: str | None = None
+    integer: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,26 +173,42 @@ class Equations:
 
         def register(function: Equation) -> Equation:
             own = function.__name__
-            self.formulas.append(
-                Formula(
-                    name=name or own.replace("_", "-"),
-                    meaning=meaning,
-                    source=source or self.source,
-                    build=lambda: equation(
-                        self.symbol(symbols.get("left", own)), self.right(function, symbols)
-                    ),
-                    quantities=tuple(self.quantities.values()),
+            self.built(name or own.replace("_", "-"), meaning, source=source)(
+                lambda: equation(
+                    self.symbols(symbols.get("left", own))[0], self.right(function, symbols)
                 )
             )
             return function
 
         return register
 
-    def symbol(self, quantity: str) -> Symbol:
-        """Return the symbol of a quantity."""
+    def built(
+        self, name: str, meaning: str, *, source: str = ""
+    ) -> Callable[[Callable[[], Eq]], Callable[[], Eq]]:
+        """Return what registers a function that returns an equation of symbols."""
+
+        def register(build: Callable[[], Eq]) -> Callable[[], Eq]:
+            self.formulas.append(
+                Formula(
+                    name=name,
+                    meaning=meaning,
+                    source=source or self.source,
+                    build=build,
+                    quantities=tuple(self.quantities.values()),
+                )
+            )
+            return build
+
+        return register
+
+    def symbols(self, *quantities: str) -> list[Symbol]:
+        """Return the symbols of quantities."""
         from sympy import Symbol
 
-        return Symbol(self.quantities[quantity].symbol, positive=True)
+        return [
+            Symbol(each.symbol, positive=True, integer=each.integer)
+            for each in map(self.quantities.__getitem__, quantities)
+        ]
 
     def right(self, function: Callable[..., Any], symbols: Mapping[str, str]) -> Expr:
         """Return what a function gives for symbols.
@@ -203,7 +222,7 @@ class Equations:
             **{
                 each.name: getattr(sympy, OF_SYMBOLS[each.default])
                 if each.default in OF_SYMBOLS
-                else self.symbol(symbols.get(each.name, each.name))
+                else self.symbols(symbols.get(each.name, each.name))[0]
                 for each in given
             }
         )

@@ -30,6 +30,7 @@ Parameters = TypeVar("Parameters", bound=DocumentPart)
 
 MODELS: Mapping[str, tuple[str, str]] = {
     "batching": ("dfopt_models.batching", "BATCHING"),
+    "queueing": ("dfopt_models.queueing", "QUEUEING"),
 }
 """For each model: the module that it is in, and its name there."""
 
@@ -115,7 +116,8 @@ class AnalyticModel(Generic[Parameters]):
     def figure(self, parameters: Parameters, **options: Any) -> Figure:
         """Return the picture of parameters."""
         plot = import_module("dfopt_models.plot")
-        figure: Figure = getattr(plot, f"plot_{self.name}")(parameters, **options)
+        drawn = getattr(plot, f"plot_{self.name}")(parameters, **options)
+        figure: Figure = getattr(drawn, "figure", drawn)  # some return axes
         return figure
 
 

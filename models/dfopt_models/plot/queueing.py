@@ -12,8 +12,7 @@ from dfopt.plot.colours import INK, Colour, group_colours
 from dfopt.plot.gantt_bars import shade
 from dfopt.plot.picture import new_figure
 from dfopt_models.plot.style import LINE_WIDTH, add_legend, begin_axes, label, legend_key
-from dfopt_models.queueing.brackets import crossings
-from dfopt_models.queueing.model import QueueingModel, queue_rows
+from dfopt_models.queueing import QueueingModel, crossings, queue_rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

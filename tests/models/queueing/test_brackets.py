@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dfopt_models.errors import ModelError
-from dfopt_models.queueing.brackets import (
+from dfopt_models.queueing import (
     crossings,
     global_queue,
     ideal,

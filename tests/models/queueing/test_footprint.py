@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dfopt_models.queueing.footprint import SetCache
+from dfopt_models.queueing import SetCache
 
 SYMMETRY = SetCache(sets=2048, ways=2, line_time=0.75e-6)
 

@@ -13,19 +13,16 @@ from dfopt.files.formats import Format
 from dfopt_models.formulas import Formula, formulas_of
 from dfopt_models.parameter_files import shipped_parameters
 from dfopt_models.plot import plot_queueing
-from dfopt_models.queueing.brackets import (
+from dfopt_models.queueing import (
+    QUEUEING,
+    SetCache,
     ideal,
     moving_service,
     partition,
+    queue_rows,
+    queueing_result,
     two_cpu_crossings,
     waiting_probability,
-)
-from dfopt_models.queueing.footprint import SetCache
-from dfopt_models.queueing.model import (
-    parse_queueing_model,
-    queue_rows,
-    queueing_document,
-    read_queueing_model,
 )
 
 OWN = """
@@ -47,9 +44,11 @@ penalty_no_affinity = 2e-5
 
 
 def test_a_file_of_ones_own() -> None:
-    model = parse_queueing_model(OWN, name="server")
+    model = QUEUEING.parse(OWN, name="server")
     rows = queue_rows(model, [0.5])
-    document = json.loads(json.dumps(queueing_document(model, rows)))
+    document = json.loads(
+        json.dumps(QUEUEING.results.to_document(queueing_result(model, load=[0.5])))
+    )
     jsonschema.validate(document, schema("queueing"))
     jsonschema.validate(tomllib.loads(OWN), schema("queueing-model"))
     assert document["model"] == "server"
@@ -67,8 +66,8 @@ def test_the_shipped_files(name: str) -> None:
     assert name in shipped_parameters(Format.QUEUEING_MODEL)
     text = (resources.files("dfopt_models") / "parameters" / f"{name}.toml").read_text()
     jsonschema.validate(tomllib.loads(text), schema("queueing-model"))
-    model = read_queueing_model(name)
-    document = queueing_document(model, queue_rows(model))
+    model = QUEUEING.read(name)
+    document = QUEUEING.results.to_document(queueing_result(model))
     jsonschema.validate(json.loads(json.dumps(document)), schema("queueing"))
     assert {"service", "reload", "cpus"} == model.sources.keys()
     assert all(program.sources for program in model.programs)
@@ -79,17 +78,23 @@ WRONG = {
     "another format": (OWN.replace("queueing-model", "mix"), "the file holds a mix of jobs"),
     "a misspelt key": (OWN.replace("reload =", "reloads ="), "reloads: unknown key; did you mean"),
     "no service": (OWN.replace("service = 2.0", ""), "service: is missing"),
-    "no time": (OWN.replace("2.0", "0"), "service: must be positive"),
-    "an endless time": (OWN.replace("2.0", "inf"), "must be finite"),
-    "a negative reload": (OWN.replace("0.4", "-1"), "reload: must be finite and at least 0"),
+    "no time": (OWN.replace("2.0", "0"), "service: must be more than 0, not 0"),
+    "an endless time": (
+        OWN.replace("2.0", "inf"),
+        "service: must be finite and at most 2^62, not inf",
+    ),
+    "a negative reload": (OWN.replace("0.4", "-1"), "reload: must be at least 0, not -1"),
     "a text": (OWN.replace("0.4", '"0.4"'), "reload: must be a number, not '0.4'"),
-    "no CPUs": (OWN.replace("[1, 4]", "[]"), "cpus: must name at least one"),
+    "no CPUs": (OWN.replace("[1, 4]", "[]"), "cpus: has 0 entries; at least 1 are needed"),
     "one number": (OWN.replace("[1, 4]", "4"), "cpus: must be an array"),
-    "no CPU": (OWN.replace("[1, 4]", "[0]"), "cpus[0]: must be from 1 to 1000"),
+    "no CPU": (OWN.replace("[1, 4]", "[0]"), "cpus[0]: must be at least 1, not 0"),
     "half a CPU": (OWN.replace("[1, 4]", "[1, 2.5]"), "cpus[1]: must be an integer"),
     "no ways": (OWN.replace("ways = 8", "ways = 0"), "cache.ways: must be"),
-    "too many ways": (OWN.replace("ways = 8", "ways = 9999"), "cache.ways: must be at most 1024"),
-    "lines for nothing": (OWN.replace("1e-7", "0"), "cache.line_time: must be positive"),
+    "too many ways": (
+        OWN.replace("ways = 8", "ways = 9999"),
+        "cache.ways: is 9999; at most 1024 are supported",
+    ),
+    "lines for nothing": (OWN.replace("1e-7", "0"), "cache.line_time: must be more than 0, not 0"),
     "a range": (f"{OWN}x-range = {{}}", "program[1].x-range: has no meaning"),
     "two names": (OWN.replace('"b"', '"a"'), "program[1].name: 'a' is also the name"),
     "neither": (OWN.replace("lines = 300", ""), "program[0]: needs either `lines` or"),
@@ -111,14 +116,14 @@ WRONG = {
 def test_wrong_files(case: str) -> None:
     text, problem = WRONG[case]
     with pytest.raises(DfoptError) as caught:
-        parse_queueing_model(text)
+        QUEUEING.parse(text)
     assert problem in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
 def test_impossible_loads() -> None:
     with pytest.raises(DfoptError, match="load: must be at least 0 and less than 1, not 1"):
-        queue_rows(read_queueing_model("short-jobs"), [1.0])
+        queue_rows(QUEUEING.read("short-jobs"), [1.0])
 
 
 def test_formulas_are_those_of_the_numbers() -> None:
@@ -148,7 +153,7 @@ def added_up(formula: Formula, numbers: dict[str, float]) -> float:
 
 
 def test_the_picture_has_a_panel_a_machine() -> None:
-    first = plot_queueing(read_queueing_model("short-jobs"))
+    first = plot_queueing(QUEUEING.read("short-jobs"))
     panels = first.figure.axes
     assert len(panels) == 3
     circles = [line for line in first.lines if line.get_marker() == "o"]
