@@ -125,7 +125,8 @@ def reader(kind: Any) -> Read:
 
 def document_of(part: DocumentPart) -> dict[str, Any]:
     """Return the object of JSON that describes a part; what has its default is left out."""
-    return msgspec.json.decode(msgspec.json.encode(part))  # type: ignore[no-any-return]
+    text = msgspec.json.encode(part, enc_hook=lambda column: column.tolist())
+    return msgspec.json.decode(text)  # type: ignore[no-any-return]
 
 
 def is_free(key: str) -> bool:
@@ -176,8 +177,9 @@ def _checks(cls: type[Struct]) -> tuple[tuple[str, str, Read, Any], ...]:
 
 def _reader(kind: inspect.Type, **limits: Any) -> Read:  # noqa: PLR0911 - one for each type
     match kind:
-        case inspect.Metadata():
-            return _reader(kind.type, **(kind.extra or {}))
+        case inspect.Metadata(extra=extra):
+            own: Read | None = (extra or {}).get("reader")
+            return own or _reader(kind.type, **(extra or {}))
         case inspect.IntType():
             least, most = kind.ge, kind.le
             return partial(

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import fields
 
+from dfopt.compare.attainable.bound.proof_document import PROOFS
 from dfopt.files.documents import DocumentType
 from dfopt.files.formats import Format
 from dfopt.files.instance_document import INSTANCES
@@ -22,6 +23,7 @@ TYPES: tuple[DocumentType[Any], ...] = (
     DocumentType(Format.TRACE, HeaderLine),
     *(model_named(name).parameters for name in MODELS),
     *(model_named(name).results for name in MODELS),
+    PROOFS,
 )
 
 MORE_PARTS = {Format.TRACE: tuple(KINDS.values())}

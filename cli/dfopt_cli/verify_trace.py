@@ -104,9 +104,9 @@ def _trace(file: str, labels: LabelOptions) -> Trace:
 
 def _proven(trace: Trace, saved: SavedProof) -> str:
     """Say what a proof proves."""
-    limit = _nobody_waits(saved.proof.wait, trace.header.time_unit)
+    limit = _nobody_waits(saved.wait, trace.header.time_unit)
     lengths = "whatever the lengths of its dispatches"
-    if saved.proof.uses_lengths:
+    if saved.uses_lengths:
         lengths = "if its dispatches are as long as recorded"
     bound = saved.lower_bound
     least = f"costs less than {bound:,}"

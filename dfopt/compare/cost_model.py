@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Annotated, Literal
 
 import numpy as np
 
-from dfopt.checks import LARGEST_TOTAL, check_integer, described, settle_choice
+from dfopt.checks import LARGEST_TOTAL, described
 from dfopt.errors import InstanceError, MethodError
-from dfopt.files import penalty_from_document, penalty_to_document
-from dfopt.files.fields import at, fields_of
 from dfopt.problem.cache_state import Leaves
 from dfopt.problem.instance import Instance, Objective
 from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyG, PenaltyMatrix
+from dfopt.structs import NULLABLE, Checked, Natural, Positive
 from dfopt.trace import Trace
 from dfopt.trace.events import Integers, Numbers
 from dfopt.trace.trace import LEAVES, NOT_GIVEN, UNMANAGED
@@ -22,8 +21,7 @@ COUNTING = PenaltyG(fill=1, write_back=0)
 """Every change of fragment costs 1: the penalty where nothing is known about the machine."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CostModel:
+class CostModel(Checked, omit_defaults=False):
     """The costs of switches, and the objective.
 
     Parameters
@@ -61,33 +59,24 @@ class CostModel:
     """
 
     penalty: Penalty = COUNTING
-    lines: int | None = None
+    lines: Annotated[Natural | None, NULLABLE] = None
     lines_by_run_time: bool = False
     leaves: Leaves = Leaves.DIRTY
     objective: Objective = Objective.TOTAL_PENALTY
     cold_start: bool = False
     final_write_back: bool = False
-    capacity: int | Literal["observed", "balanced", "unlimited"] = "observed"
+    capacity: Positive | Literal["observed", "balanced", "unlimited"] = "observed"
     unmanaged: Literal["transparent", "evict"] = "transparent"
     broken_chains: Literal["bridge", "cut"] = "bridge"
 
     def __post_init__(self) -> None:
-        settle_choice(self, "objective", Objective)
-        settle_choice(self, "leaves", Leaves)
+        """Check what cannot be compared."""
+        super().__post_init__()
         if self.objective is Objective.MAKESPAN:
             raise MethodError(
                 "traces are compared by their penalties; give the objective total-penalty or "
                 "max-penalty (`objective`)"
             )
-        if self.lines is not None:
-            check_integer(self.lines, "lines")
-        if self.capacity not in ("observed", "balanced", "unlimited"):
-            check_integer(self.capacity, "capacity", least=1)
-        for name in ("lines_by_run_time", "cold_start", "final_write_back"):
-            if not isinstance(getattr(self, name), bool):
-                raise InstanceError("must be true or false", place=name)
-        _check_word(self.unmanaged, ("transparent", "evict"), "unmanaged")
-        _check_word(self.broken_chains, ("bridge", "cut"), "broken_chains")
         if isinstance(self.penalty, PenaltyMatrix) and self.unmanaged == "evict":
             raise MethodError(
                 "a matrix has no type for tasks without a fragment, so that they cannot evict; "
@@ -99,32 +88,6 @@ class CostModel:
         """Whether every change of fragment costs 1, so that costs are numbers of switches."""
         penalty = self.penalty
         return isinstance(penalty, PenaltyG) and penalty.fill + penalty.write_back == 1
-
-
-def _check_word(value: str, words: tuple[str, ...], place: str) -> None:
-    if value not in words:
-        raise InstanceError(f"must be {' or '.join(words)}, not {described(value)}", place=place)
-
-
-def model_to_document(model: CostModel) -> dict[str, Any]:
-    """Return the part of a document that says under which costs something holds."""
-    values = {field.name: getattr(model, field.name) for field in fields(model)}
-    return {**values, "penalty": penalty_to_document(model.penalty)}
-
-
-def model_from_document(value: object) -> CostModel:
-    """Return the cost model in a part of a document.
-
-    Raises
-    ------
-    FileError, InstanceError, MethodError
-        With place and remedy, when the part holds no cost model.
-    """
-    names = [field.name for field in fields(CostModel)]
-    values = fields_of(value, names, required=names, nullable=("lines",))
-    return CostModel(
-        **{**values, "penalty": at("penalty", penalty_from_document, values["penalty"])}
-    )
 
 
 def model_of_instance(instance: Instance) -> CostModel:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Literal
+
+from msgspec.structs import fields
 
 from dfopt.compare.cost_model import COUNTING, CostModel, has_types, lines_read, states_left
 from dfopt.errors import DfoptError, MethodError

@@ -10,11 +10,11 @@ from typing import Any
 from dfopt.compare.attainable.frontier import FrontierRow, WaitingFrontier
 from dfopt.compare.comparison import Comparison
 from dfopt.compare.comparison_parts import Cause, CpuResult, FragmentResult, OrderKept, WindowResult
-from dfopt.compare.cost_model import model_to_document
 from dfopt.compare.domains.domain_pairs import DomainComparison
 from dfopt.files import document_text
 from dfopt.files.formats import Format
 from dfopt.files.storage import write_text
+from dfopt.structs import document_of
 
 FORMAT = Format.COMPARISON
 
@@ -37,7 +37,7 @@ def _trace_document(comparison: Comparison) -> dict[str, Any]:
     return {
         "trace": comparison.name,
         "policy": comparison.policy,
-        "model": model_to_document(comparison.model),
+        "model": document_of(comparison.model),
         "cost_unit": comparison.cost_unit,
         "time_unit": comparison.time_unit,
         "dispatches": comparison.dispatches,

@@ -20,7 +20,7 @@ from dfopt.compare.comparison_parts import (
     Realised,
     WindowResult,
 )
-from dfopt.compare.cost_model import model_from_document
+from dfopt.compare.cost_model import CostModel
 from dfopt.compare.document import FORMAT
 from dfopt.compare.domains.domain_pairs import DomainComparison, DomainWindow, FragmentShare
 from dfopt.compare.window_length import parse_window
@@ -29,6 +29,7 @@ from dfopt.files.fields import at, boolean, choice, each, fields_of, integer, nu
 from dfopt.files.fields import optional as or_null
 from dfopt.files.formats import read_json
 from dfopt.files.streams import shown_name
+from dfopt.structs import reader
 from dfopt.trace import Quality
 from dfopt.trace.assumed import Assumed
 from dfopt.trace.fragment_titles import CommCount
@@ -101,7 +102,7 @@ def _comparison(value: object) -> Comparison:
     return Comparison(
         name=at("trace", string, fields["trace"]),
         policy=at("policy", or_null(string), fields.get("policy")),
-        model=at("model", model_from_document, fields["model"]),
+        model=at("model", reader(CostModel), fields["model"]),
         cost_unit=at("cost_unit", string, fields["cost_unit"]),
         time_unit=at("time_unit", or_null(string), fields["time_unit"]),
         dispatches=at("dispatches", integer, fields["dispatches"]),

@@ -49,8 +49,8 @@ def test_says_what_is_proven() -> None:
 
 def test_says_which_waits_are_permitted(trace: Trace) -> None:
     saved = saved_proof(trace, bound=0)
-    proof = replace(saved.proof, wait=1500, uses_lengths=True, stretches=())
-    write_proof("proof.json.gz", replace(saved, proof=proof))
+    proof = replace(saved, wait=1500, uses_lengths=True, stretches=())
+    write_proof("proof.json.gz", proof)
     code, out, _ = run("trace.txt", "proof.json.gz", "--df", LABELS)
     assert code == 0
     assert out == (

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from msgspec.structs import asdict
+
 from dfopt.compare.attainable.arrivals import arrivals_or_timeline
 from dfopt.compare.attainable.bound.proof_document import (
     SavedProof,
@@ -55,7 +57,7 @@ def save_frontier(folder: Path, frontier: WaitingFrontier, trace: Trace, model: 
                 sha256=digest,
                 model=model,
                 lower_bound=bound,
-                proof=proof,
+                **asdict(proof),
             )
             ending = ".with-lengths.proof.json" if proof.uses_lengths else ".proof.json"
             write_proof(folder / f"{name}{ending}", saved)

@@ -25,21 +25,55 @@ since each switch between two dispatches that start in one stretch belongs to th
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
+from msgspec import Meta, field
+from msgspec.structs import fields
 
+from dfopt.checks import LARGEST_TOTAL
 from dfopt.compare.attainable.arrivals import Arrivals
 from dfopt.compare.attainable.bound.cpu_paths import Conditions, CpuPaths, cpu_paths
 from dfopt.compare.attainable.bound.visit_costs import TraceStretch, least_costs, whole_stretch
+from dfopt.errors import FileError
+from dfopt.structs import DocumentPart, Natural, Signed, described_value
 from dfopt.trace.events import Integers, no_times
+
+
+def _column(value: object) -> Integers:
+    """Return a column; refuse anything but an array of integers from -2^62 to 2^62."""
+    if isinstance(value, np.ndarray):
+        return value
+    if not isinstance(value, list):
+        raise FileError(f"must be an array […], not {described_value(value)}")
+    for position, entry in enumerate(value):
+        if type(entry) is not int or not -LARGEST_TOTAL <= entry <= LARGEST_TOTAL:
+            raise FileError(
+                f"must be an integer from -2^62 to 2^62, not {described_value(entry)}",
+                place=f"[{position}]",
+            )
+    return np.array(value, np.int64)
+
+
+Column = Annotated[
+    Integers,
+    Meta(
+        extra={"reader": _column, "required": True},
+        extra_json_schema={
+            "type": "array",
+            "items": {"type": "integer", "minimum": -LARGEST_TOTAL, "maximum": LARGEST_TOTAL},
+            "required": True,
+        },
+    ),
+]
+"""A column of integers, ``int64``, which is an array in a document."""
 
 LARGEST = 2**59
 """No sum of prices, of times, or of their products may exceed this, so that 64 bits hold it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class DispatchPrices:
+class DispatchPrices(DocumentPart, eq=False):
     """Prices of single dispatches.
 
     Parameters
@@ -50,12 +84,11 @@ class DispatchPrices:
         The price for each of them.
     """
 
-    dispatch: Integers = field(default_factory=no_times)
-    price: Integers = field(default_factory=no_times)
+    dispatch: Column = field(default_factory=no_times)
+    price: Column = field(default_factory=no_times)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class TimePrices:
+class TimePrices(DocumentPart, eq=False):
     """Prices of a fragment at points of time.
 
     Parameters
@@ -68,13 +101,12 @@ class TimePrices:
         The price for each of them.
     """
 
-    fragment: Integers = field(default_factory=no_times)
-    time: Integers = field(default_factory=no_times)
-    price: Integers = field(default_factory=no_times)
+    fragment: Column = field(default_factory=no_times)
+    time: Column = field(default_factory=no_times)
+    price: Column = field(default_factory=no_times)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class StretchPrices:
+class StretchPrices(DocumentPart, eq=False):
     """The prices of one stretch of time.
 
     Dispatch j of length p starts no earlier than r and no later than d. If its recorded length is
@@ -94,15 +126,14 @@ class StretchPrices:
         Some CPU runs j once: from a time between r and d on, for its length, beside its blocks.
     """
 
-    begin: int
-    end: int
+    begin: Signed
+    end: Signed
     hits: DispatchPrices = field(default_factory=DispatchPrices)
     held: TimePrices = field(default_factory=TimePrices)
     services: DispatchPrices = field(default_factory=DispatchPrices)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class WaitingProof:
+class WaitingProof(DocumentPart, eq=False):
     """Prices that prove a lower bound on the cost of every schedule within a waiting limit.
 
     Parameters
@@ -119,9 +150,9 @@ class WaitingProof:
         Disjoint stretches, ordered by time. Their bounds add up.
     """
 
-    wait: int
+    wait: Natural
     uses_lengths: bool
-    scale: int
+    scale: Natural
     stretches: tuple[StretchPrices, ...]
 
 

@@ -36,7 +36,7 @@ def verify_proof(trace: Trace, saved: SavedProof) -> Verification:
                 f"({saved.trace}) and the labels that it had then (`labels`)"
             ],
         )
-    checked = check_proof(arrivals, saved.proof)
+    checked = check_proof(arrivals, saved)
     problems = list(checked.problems)
     if checked.value is not None and checked.value < saved.lower_bound:
         problems.append(

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from msgspec.structs import asdict
 
 from dfopt.compare import CostModel
 from dfopt.compare.attainable.arrivals import Arrivals, arrivals_of
@@ -72,5 +73,5 @@ def saved_proof(trace: Trace, model: CostModel | None = None, bound: int = 4) ->
         sha256=arrivals_digest(arrivals),
         model=model,
         lower_bound=bound,
-        proof=alternating_proof(arrivals),
+        **asdict(alternating_proof(arrivals)),
     )

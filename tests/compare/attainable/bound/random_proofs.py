@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields
 from itertools import pairwise
 from random import Random
 
 import numpy as np
+from msgspec.structs import fields
 
 from dfopt import replace
 from dfopt.compare.attainable.arrivals import Arrivals

@@ -2,7 +2,6 @@
 
 import copy
 import json
-from dataclasses import fields
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from jsonschema import Draft202012Validator
+from msgspec.structs import asdict, fields
 
 from dfopt.compare import CostModel
 from dfopt.compare.attainable.arrivals import arrivals_of
@@ -44,19 +44,19 @@ def test_what_is_written_is_read_again(seed: int, name: str, tmp_path: Path) -> 
         sha256=arrivals_digest(arrivals),
         model=CostModel(penalty=PenaltyF(read_line=1, write_back=2)),
         lower_bound=3,
-        proof=proof,
+        **asdict(proof),
     )
     write_proof(tmp_path / name, saved)
     again = read_proof(tmp_path / name)
     assert (again.trace, again.sha256, again.model) == (saved.trace, saved.sha256, saved.model)
-    assert again.proof.wait == proof.wait
-    for before, after in zip(proof.stretches, again.proof.stretches, strict=True):
+    assert again.wait == proof.wait
+    for before, after in zip(proof.stretches, again.stretches, strict=True):
         for table in fields(StretchPrices)[2:]:
             for column in fields(getattr(before, table.name)):
                 was, now = (getattr(getattr(s, table.name), column.name) for s in (before, after))
                 assert np.array_equal(was, now)
                 assert now.dtype == np.int64
-    assert check_proof(arrivals, again.proof) == check_proof(arrivals, proof)
+    assert check_proof(arrivals, again) == check_proof(arrivals, proof)
     VALIDATOR.validate(proof_document(saved))
 
 
