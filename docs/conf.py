@@ -96,8 +96,9 @@ def draw_pictures(app: Sphinx) -> None:
     save_picture(model_plot.plot_crossovers([mix_5]).axes[0], PICTURES / "crossover.svg")
     mixes = [read_model(path) for path in sorted(EXAMPLES.glob("simulated/mix-*.toml"))]
     save_picture(model_plot.plot_crossovers(mixes).axes[0], PICTURES / "crossover-mixes.svg")
-    plane = model_plot.plot_jobs(model_plot.plot_crossover_plane, [mix_5])
-    save_picture(plane.axes[0], PICTURES / "crossover-plane.svg")
+    save_picture(
+        model_plot.plot_crossover_planes([mix_5]).axes[0], PICTURES / "crossover-plane.svg"
+    )
     for name, figure in {
         "contention": model_plot.plot_contention(read_contention("sohn-kim")),
         "batching": model_plot.plot_batching(BATCHING.read("debattista")),

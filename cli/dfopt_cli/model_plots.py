@@ -43,7 +43,8 @@ def crossover(
     There is one picture for each job: response times, relative to the baseline, against
     speed × cache.
 
-    Marks show the crossovers; shaded areas show what the ranges of the parameters allow.
+    Marks show the crossovers, with their products; shaded areas and bars show what the ranges of
+    the parameters allow.
 
     Example: dfopt plot crossover mix-5 -o crossover.svg
     """
@@ -57,16 +58,16 @@ def crossover(
 def crossover_plane(models: ModelsArgument, *, output: PictureOption) -> None:
     """Draw on which machines policies equal the baseline.
 
-    There is one picture for each job: curves in the plane of speed and cache. Thin straight lines
-    join machines with one product of both.
+    There is one picture for each job: curves in the plane of speed and cache, with marks where
+    both grow alike. Thin straight lines join machines with one product of both.
 
     Example: dfopt plot crossover-plane mix-5 -o plane.svg
     """
     from dfopt.plot import save_picture
-    from dfopt_models.plot import plot_crossover_plane, plot_jobs
+    from dfopt_models.plot import plot_crossover_planes
 
     parameters = models_to_compare(models, output)
-    save_picture(plot_jobs(plot_crossover_plane, parameters).axes[0], output)
+    save_picture(plot_crossover_planes(parameters).axes[0], output)
 
 
 def contention(

@@ -1,7 +1,7 @@
 """Pictures: functions that take data and an Axes and return the Axes."""
 
 from dfopt.plot.attainable import plot_attainable
-from dfopt.plot.foresight import plot_foresight
+from dfopt.plot.foresight import plot_foresight, plot_look_ahead
 from dfopt.plot.frontier import plot_frontier
 from dfopt.plot.gantt import plot_schedule
 from dfopt.plot.picture import Picture, check_picture_name, picture_of, save_picture
@@ -13,6 +13,7 @@ __all__ = [
     "plot_attainable",
     "plot_foresight",
     "plot_frontier",
+    "plot_look_ahead",
     "plot_schedule",
     "save_picture",
 ]

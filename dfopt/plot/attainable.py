@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from dfopt.compare.attainable.frontier import FrontierRow, Scheduling
-from dfopt.compare.comparison import Comparison, policies_of
+from dfopt.compare.comparison import Comparison
 from dfopt.errors import DfoptError
-from dfopt.plot.colours import INK, PAPER, mixed, parsed
-from dfopt.plot.costs import cost_label, cost_ticks, short_cost
-from dfopt.plot.frontier import COLOURS, MARK, refuse_few, wait_text
-from dfopt.plot.names import shown_name
+from dfopt.plot.compared import cost_label, cost_ticks, names_of, short_cost
+from dfopt.plot.frontier import FEWEST_ROWS, STYLES, refuse, style_of
 from dfopt.plot.picture import new_axes
+from dfopt.plot.style import GREY, INK, PAPER, add_legend, begin_axes, styled
+from dfopt.time_units import readable_time
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,43 +23,25 @@ MARGINS = 1.6
 """Width, height of a row, and margins of a figure, in inches."""
 
 BAR_HEIGHT = 0.62
-ROOM_FOR_WAITS = 1.28
-"""How far the axis goes beyond the longest bar, as a factor."""
+PALE = 0.65
+"""Opacity of what is not proven."""
 
-GAP_BETWEEN_TRACES = 0.8
-"""Rows left empty between two traces; the name of the lower one stands there."""
+HATCHED: dict[str, Any] = {"hatch": "///", "edgecolor": PAPER, "linewidth": 0}
+"""How the part of a bar looks that nobody can save."""
 
-FONT_SIZE = 9.0
-LONGEST_NAME = 60
+BOUND: dict[str, Any] = {"marker": "^", "linestyle": "", "color": INK, "markersize": 7.0}
+"""How the bound is marked that holds whatever the lengths of the dispatches are."""
 
-COLOUR_OF = {
-    Scheduling.RECORDED: "recorded",
-    Scheduling.SAME_TIMELINE: "same timeline",
-    Scheduling.NOBODY_LATER: "attained",
-    Scheduling.LONGEST_WAIT: "attained",
-    Scheduling.SAME_MEAN_WAIT: "same mean wait",
-    Scheduling.PATIENCE: "patience",
+BESIDE_NAMES = {
+    Scheduling.SAME_MEAN_WAIT: ";\nsome may wait longer",
+    Scheduling.PATIENCE: ", knows no\nfuture; some may wait longer",
 }
-"""The colour of each bar, as on the frontier."""
-
-FADED = 0.35
-"""How much of the paper is mixed into the colour of a bar."""
-
-IMPOSSIBLE: dict[str, Any] = {
-    "facecolor": "none",
-    "edgecolor": PAPER,
-    "hatch": "///",
-    "linewidth": 0,
-}
-"""How the part of a bar is drawn that nobody can save."""
 
 NO_DELAY = "schedules chosen as if switches delayed nothing; waits are those with their time"
 """What stands below the axis where switches take time that the schedules leave out."""
 
-BOUND: dict[str, Any] = {"marker": "^", "linestyle": "", "color": INK, "markersize": 7.0, **MARK}
-"""How the bound is marked that holds whatever the lengths of the dispatches are."""
 
-
+@styled
 def plot_attainable(comparisons: Sequence[Comparison], *, ax: Axes | None = None) -> Axes:
     """Draw what each way to schedule a trace costs, and what nobody can pay less than.
 
@@ -73,7 +55,8 @@ def plot_attainable(comparisons: Sequence[Comparison], *, ax: Axes | None = None
     comparisons
         One or more traces with a frontier; the first one comes on top.
     ax
-        Where to draw; a figure of its own if None, of a height that fits the number of bars.
+        Where to draw; a figure of its own if None, of a height that fits the number of bars. The
+        legend stands outside all axes of the figure, and needs a constrained layout.
 
     Returns
     -------
@@ -85,83 +68,82 @@ def plot_attainable(comparisons: Sequence[Comparison], *, ax: Axes | None = None
     DfoptError
         When a comparison has no frontier, or none of its schedules.
     """
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
     if not comparisons:
         raise DfoptError("there is no trace to draw; name one")
     for comparison in comparisons:
         check_bars(comparison)
-    rows = [shown_rows(comparison) for comparison in comparisons]
-    names = policies_of(comparisons) or [comparison.name for comparison in comparisons]
-    height = sum(map(len, rows)) + GAP_BETWEEN_TRACES * len(rows)
-    axes = new_axes(WIDTH, MARGINS + ROW_HEIGHT * height) if ax is None else ax
-    labels: dict[float, str] = {}
-    top = 0.0
-    for comparison, shown, name in zip(comparisons, rows, names, strict=True):
-        title = shown_name(name, longest=LONGEST_NAME)
+    shown = [shown_rows(comparison) for comparison in comparisons]
+    height = MARGINS + ROW_HEIGHT * sum(len(rows) + 1 for rows in shown)
+    axes = begin_axes(new_axes(WIDTH, height) if ax is None else ax, grid="x")
+    places: list[int] = []
+    for comparison, rows, name in zip(comparisons, shown, names_of(comparisons), strict=True):
+        first = places[-1] + 2 if places else 1
+        # The name of a trace stands above its bars, beside the axis and not on it.
         axes.annotate(
-            title,
-            (0, top),
-            (4, 0),  # beside the axis, not on it
-            textcoords="offset points",
-            fontsize=FONT_SIZE,
-            weight="bold",
-            va="center",
-            parse_math=False,
+            name, (0, first - 1), (4, 0), textcoords="offset points", weight="bold", va="center"
         )
-        for number, row in enumerate(shown):
-            middle = top + GAP_BETWEEN_TRACES + number
-            draw_row(axes, row, middle, comparison)
-            is_assumed = row.scheduling is Scheduling.RECORDED and comparison.assumed is not None
-            labels[middle] = "assumed" if is_assumed else row_label(row, comparison.time_unit)
-        top += len(shown) + GAP_BETWEEN_TRACES
-    axes.set_yticks(list(labels), list(labels.values()), fontsize=FONT_SIZE, parse_math=False)
-    axes.set_ylim(top - 0.4, -0.6)
-    longest = max((row.cost for shown in rows for row in shown), default=0)
-    axes.set_xlim(0, ROOM_FOR_WAITS * max(longest, 1))
+        draw_bars(axes, comparison, rows, first)
+        places += range(first, first + len(rows))
+    labels = [
+        row_label(row, comparison)
+        for comparison, rows in zip(comparisons, shown, strict=True)
+        for row in rows
+    ]
+    axes.set_yticks(places, labels)
+    axes.set_ylim(places[-1] + 0.6, -0.6)
+    axes.set_xlim(left=0)
     cost_ticks(axes.xaxis, comparisons)
-    label = cost_label(comparisons)
-    if any(row.with_switches for shown in rows for row in shown):
-        label = f"{label}\n{NO_DELAY}"
-    axes.set_xlabel(label, fontsize=FONT_SIZE, parse_math=False)
-    axes.tick_params(labelsize=FONT_SIZE, left=False)
-    axes.spines[["top", "right"]].set_visible(False)
-    add_legend(axes)
+    timed = any(row.with_switches for rows in shown for row in rows)
+    axes.set_xlabel(cost_label(comparisons) + (f"\n{NO_DELAY}" if timed else ""))
+    axes.tick_params(axis="y", length=0)
+    signs = {
+        "what the schedule pays": Patch(color=GREY, alpha=PALE),
+        "proven: nobody with this limit pays less, with recorded lengths": Patch(
+            facecolor=GREY, **HATCHED
+        ),
+        "the same at any lengths of the dispatches": Line2D([], [], **BOUND),
+    }
+    add_legend(axes, signs, side="upper left")
     return axes
 
 
 def check_bars(comparison: Comparison) -> None:
     """Refuse a comparison without a schedule to draw; bars need no waits."""
-    refuse_few(comparison, shown_rows, "schedules")
+    refuse(comparison, "schedules", unless=lambda found: len(shown_rows(found)) >= FEWEST_ROWS)
 
 
 def shown_rows(comparison: Comparison) -> list[FrontierRow]:
     """Return the rows that get a bar, in the order of the tables."""
     assert comparison.frontier is not None
-    return [row for row in comparison.frontier.rows if row.scheduling in COLOUR_OF]
+    return [row for row in comparison.frontier.rows if style_of(row) in STYLES]
 
 
-def draw_row(ax: Axes, row: FrontierRow, middle: float, comparison: Comparison) -> None:
-    """Draw the bar of a schedule, what is proven about it, its cost and its wait."""
-    colour = parsed(COLOURS[COLOUR_OF[row.scheduling]])
-    ax.barh(middle, row.cost, BAR_HEIGHT, color=mixed(colour, PAPER, FADED))
-    proven = max(row.bound or 0, row.bound_with_lengths or 0)
-    if proven:
-        ax.barh(middle, proven, BAR_HEIGHT, color=colour)
-        ax.barh(middle, proven, BAR_HEIGHT, **IMPOSSIBLE)
-    if row.bound:
-        ax.plot([row.bound], [middle + BAR_HEIGHT / 2], zorder=3, **BOUND)
-    ax.annotate(
-        f"{short_cost(row.cost, comparison)}   {mean_wait_text(row, comparison.time_unit)}",
-        (row.cost, middle),
-        xytext=(5, 0),
-        textcoords="offset points",
-        fontsize=FONT_SIZE,
-        va="center",
-        parse_math=False,
-    )
+def draw_bars(ax: Axes, comparison: Comparison, rows: Sequence[FrontierRow], first: int) -> None:
+    """Draw the bars of a trace, what is proven about them, their costs and waits."""
+    places = range(first, first + len(rows))
+    colours = [STYLES[style_of(row)]["color"] for row in rows]
+    costs = [row.cost for row in rows]
+    proven = [max(row.bound or 0, row.bound_with_lengths or 0) for row in rows]
+    paid = ax.barh(places, costs, BAR_HEIGHT, color=colours, alpha=PALE)
+    ax.barh(places, proven, BAR_HEIGHT, color=colours)
+    ax.barh(places, proven, BAR_HEIGHT, facecolor="none", **HATCHED)
+    bounds = [
+        (row.bound, place + BAR_HEIGHT / 2)
+        for row, place in zip(rows, places, strict=True)
+        if row.bound
+    ]
+    if bounds:
+        ax.plot(*zip(*bounds, strict=True), zorder=3, **BOUND)
+    unit = comparison.time_unit
+    texts = [f"{short_cost(row.cost, comparison)}   {mean_wait_text(row, unit)}" for row in rows]
+    ax.bar_label(paid, texts, padding=5)
 
 
 def mean_wait_text(row: FrontierRow, unit: str | None) -> str:
-    """Return the mean wait of a row, with three digits; nothing where it is unknown.
+    """Return the mean wait of a row; nothing where it is unknown.
 
     Where switches take time, it is the wait with their time, and late starts are counted.
     """
@@ -170,44 +152,12 @@ def mean_wait_text(row: FrontierRow, unit: str | None) -> str:
         wait = row.mean_wait_with_switches
     if wait is None:
         return ""
-    said = f"mean wait {wait_text(float(f'{wait:.3g}'), unit)}"
+    said = f"mean wait {readable_time(wait, unit)}"
     return f"{said}, {timed.later:,} start later" if timed is not None and timed.later else said
 
 
-def row_label(row: FrontierRow, unit: str | None) -> str:
+def row_label(row: FrontierRow, comparison: Comparison) -> str:
     """Return what stands in front of a bar: the name of its schedule, as in tables."""
-    match row.scheduling:
-        case Scheduling.LONGEST_WAIT:
-            return f"{row.scheduling} {wait_text(row.wait or 0, unit)}"
-        case Scheduling.SAME_MEAN_WAIT:
-            return f"{row.scheduling};\nsome may wait longer"
-        case Scheduling.PATIENCE:
-            patience = wait_text(row.patience or 0, unit)
-            return f"{row.scheduling} {patience}, knows no\nfuture; some may wait longer"
-    return str(row.scheduling)
-
-
-def add_legend(ax: Axes) -> None:
-    """Say above the bars what their parts mean."""
-    from matplotlib.lines import Line2D
-    from matplotlib.patches import Patch
-
-    ground = mixed(INK, PAPER, 0.7)
-    ax.legend(
-        handles=[
-            Patch(facecolor=mixed(ground, PAPER, FADED), label="what the schedule pays"),
-            Patch(
-                facecolor=ground,
-                edgecolor=PAPER,
-                hatch="///",
-                label="proven: nobody with this limit pays less, with recorded lengths",
-            ),
-            Line2D([], [], label="the same at any lengths of the dispatches", **BOUND),
-        ],
-        loc="lower left",
-        bbox_to_anchor=(0, 1.0),
-        frameon=False,
-        fontsize=FONT_SIZE,
-        handletextpad=0.5,
-        labelspacing=0.35,
-    )
+    if row.scheduling is Scheduling.RECORDED and comparison.assumed is not None:
+        return "assumed"
+    return row.name(comparison.time_unit) + BESIDE_NAMES.get(row.scheduling, "")

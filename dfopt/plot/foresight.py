@@ -2,108 +2,72 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from dfopt.compare.comparison import Comparison, policies_of
+from dfopt.compare.comparison import Comparison
+from dfopt.compare.comparison_parts import Cause
+from dfopt.compare.window_length import Window, WindowKind, parse_window
 from dfopt.errors import DfoptError
-from dfopt.plot.cause_bars import (
-    FONT_SIZE,
-    cause_patches,
-    causes_paid,
-    draw_causes,
-    label_bars,
-    least_costs,
-    ratio_text,
+from dfopt.plot.compared import cost_label, cost_ticks, names_of, scale_costs
+from dfopt.plot.picture import new_axes, new_figure
+from dfopt.plot.style import (
+    GREY,
+    INK,
+    SMALL,
+    add_legend,
+    begin_axes,
+    group_colours,
+    ink_on,
+    line_style,
+    styled,
 )
-from dfopt.plot.colours import INK, PAPER, Colour, mixed, parsed
-from dfopt.plot.costs import cost_label, scale_costs
-from dfopt.plot.look_ahead import WHOLE_AT, LookAheadAxis, draw_break, label_look_ahead
-from dfopt.plot.picture import new_figure
+from dfopt.problem.instance import Objective
+from dfopt.time_units import full_time
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.patches import Patch
 
 WIDTHS = (6.6, 5.4)
 """Widths of the two panels, in inches."""
 
 ROW_HEIGHT = 0.46
-MARGINS = 1.9
+MARGINS = 2.0
 LOWEST = 4.0
 """Height of a row, margins, and least height of a figure, in inches."""
 
 BAR_HEIGHT = 0.42
-THIN_HEIGHT = 0.17
+THIN_HEIGHT = 0.15
 """Heights of bars, as parts of a row."""
 
-ROOM_FOR_RATIOS = 1.36
 NARROWEST_SHARE = 0.08
-"""Room for ratios, and width that is enough for a percentage, as parts of the longest bar."""
-
-ALONE = 8.6
-"""Width of the bars without the second panel, in inches."""
-
-KEY = (-0.075, -0.015)
-"""Where the line of a trace is shown beside its bar, as parts of the panel's width."""
-
-KEY_ROOM = 38.0
-"""Room for this line, in points."""
-
-MOST_TICKS, MOST_WIDE_TICKS = 6, 4
-WIDE = 400_000_000
-"""Costs from here on are long, so that fewer of them have room side by side."""
-
-MOST_LENGTHS = 6
-"""At most this many lengths of windows have room for their names."""
-
-NEAR = 0.16
-"""The name of a window has no room nearer than this to the end, as a part of the axis."""
+"""A part of a bar has room for its share from this part of the longest bar on."""
 
 SHADING = 0.16
 """Opacity of the area between rolling schedule and bound."""
 
-ROLLING: Colour = mixed(INK, PAPER, 0.35)
-BOUND: Colour = INK
+MOST_LEVEL = 8
+"""With more windows than this their names stand upright, so that all have room."""
 
-LINES = ("#4477AA", "#CC6677", "#117733", "#DDAA33", "#88CCEE", "#AA4499", "#332288", "#999933")
-"""Colours for lines that colour-blind readers tell apart, after Paul Tol's muted scheme."""
+LARGE = 100
+"""Ratios from here on have no decimal places."""
 
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
-DASHES: tuple[Any, ...] = ("-", (0, (4, 1.6)), (0, (1.2, 1.2)))
-"""The second and the third eight lines are broken, and their marks go on by one."""
+CAUSES = (*(cause for cause in Cause if cause is not Cause.WRITE_BACK), Cause.WRITE_BACK)
+"""The causes in the order of the bars: what happened, and then the write-backs that followed."""
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TraceLine:
-    """A trace as it is drawn.
-
-    Parameters
-    ----------
-    label
-        What it is called.
-    comparison
-        What it paid.
-    line
-        How its line looks.
-    """
-
-    label: str
-    comparison: Comparison
-    line: dict[str, Any]
+LEGEND = {Cause.WRITE_BACK: "changed data written back"}
+"""Legends have room for more than the words of documents."""
 
 
+@styled
 def plot_foresight(comparisons: Sequence[Comparison]) -> Axes:
     """Draw what traces paid, and what was possible for the dispatches of each with look-ahead.
 
     All costs are sums, because traces that run the same threads do the same work in different
     numbers of dispatches. On the left each trace has a bar of what it paid, by cause; below it
     stand the rolling schedule and the bound of its last window, and its ratio at its end. On the
-    right its line shows the rolling schedule against the length of the window; the trace itself
-    stands at the left end. Below each line lies the area down to the bound: there is the best that
-    was possible. There is no right side if no comparison has several windows. Traces are called by
-    their traces where these differ, else by their names.
+    right are the lines of :func:`plot_look_ahead`; this side is missing if no comparison has
+    several windows.
 
     Parameters
     ----------
@@ -120,165 +84,152 @@ def plot_foresight(comparisons: Sequence[Comparison]) -> Axes:
     DfoptError
         When there is nothing to draw, or lengths in dispatches and in time are mixed.
     """
-    if not comparisons or not all(comparison.windows for comparison in comparisons):
-        raise DfoptError("there is no window to draw; compare under one (`windows=whole`)")
-    labels = policies_of(comparisons) or [comparison.name for comparison in comparisons]
-    traces = [
-        TraceLine(label=label, comparison=comparison, line=line_style(number))
-        for number, (label, comparison) in enumerate(zip(labels, comparisons, strict=True))
-    ]
+    windows_of(comparisons)
     has_ladder = any(len(comparison.windows) > 1 for comparison in comparisons)
-    height = max(LOWEST, MARGINS + ROW_HEIGHT * len(traces))
-    figure = new_figure(sum(WIDTHS) if has_ladder else ALONE, height)
-    if not has_ladder:
-        alone: Axes = figure.add_subplot()
-        draw_bars(alone, traces)
-        return alone
-    left, right = figure.subplots(1, 2, gridspec_kw={"width_ratios": WIDTHS})
-    draw_bars(left, traces)
-    left.tick_params(axis="y", pad=KEY_ROOM)
-    draw_keys(left, traces)
-    draw_ladders(right, traces)
-    bars: Axes = left
+    height = max(LOWEST, MARGINS + ROW_HEIGHT * len(comparisons))
+    widths = WIDTHS if has_ladder else WIDTHS[:1]
+    figure = new_figure(sum(widths), height)
+    axes = figure.subplots(1, len(widths), squeeze=False, width_ratios=widths)[0]
+    draw_bars(begin_axes(axes[0], grid="x"), comparisons)
+    if has_ladder:
+        plot_look_ahead(comparisons, ax=axes[1])
+    bars: Axes = axes[0]
     return bars
 
 
-def line_style(number: int) -> dict[str, Any]:
-    """Return how the line of a trace looks: no two of the first 24 are alike."""
-    turn, column = divmod(number, len(LINES))
-    marker = MARKERS[(column + turn) % len(MARKERS)]
-    return {
-        "color": parsed(LINES[column]),
-        "marker": marker,
-        "linestyle": DASHES[turn % len(DASHES)],
-        "linewidth": 1.5,
-        "markersize": 8.0 if marker == "*" else 5.5,
-        "markeredgecolor": PAPER,
-        "markeredgewidth": 0.6,
-    }
+@styled
+def plot_look_ahead(comparisons: Sequence[Comparison], *, ax: Axes | None = None) -> Axes:
+    """Draw costs against the length of windows within which dispatches may run in any order.
 
+    The line of a trace begins with what it paid as it ran; its other points are rolling schedules,
+    which look one window ahead. Below each line lies the area down to the bound: there is the best
+    that was possible.
 
-def draw_bars(ax: Axes, traces: Sequence[TraceLine]) -> None:
-    """Draw what each trace paid, the rolling schedule and the bound."""
-    paid = [causes_paid(trace.comparison) for trace in traces]
-    sums = [sum(causes.values()) for causes in paid]
-    rolling = [trace.comparison.windows[-1].rolling for trace in traces]
-    longest = max(*sums, *rolling) or 1
-    for row, (trace, causes) in enumerate(zip(traces, paid, strict=True)):
-        draw_causes(
-            ax,
-            row - 0.08,
-            causes,
-            height=BAR_HEIGHT,
-            least_labelled=NARROWEST_SHARE * longest,
-            font_size=FONT_SIZE - 1,
-        )
-        window = trace.comparison.windows[-1]
-        for line, (cost, colour) in enumerate(((window.rolling, ROLLING), (window.bound, BOUND))):
-            ax.barh(
-                row + BAR_HEIGHT / 2 - 0.08 + (line + 0.5) * THIN_HEIGHT,
-                cost,
-                height=THIN_HEIGHT * 0.86,
-                color=colour,
-                linewidth=0,
-            )
-        ax.text(
-            max(sums[row], rolling[row]) + 0.012 * longest,
-            row - 0.08,
-            f"{ratio_text(window.ratio)} its bound",
-            va="center",
-            fontsize=FONT_SIZE,
-            color=INK,
-        )
-    ax.set_xlim(0, ROOM_FOR_RATIOS * longest)
-    ax.set_ylim(len(traces) - 0.35, -0.5)
-    comparisons = [trace.comparison for trace in traces]
-    names = [trace.label for trace in traces]
-    label_bars(ax, names, comparisons, most_ticks=MOST_TICKS if longest < WIDE else MOST_WIDE_TICKS)
-    add_legend(ax, comparisons, cause_patches(paid))
+    Parameters
+    ----------
+    comparisons
+        One for each trace.
+    ax
+        Where to draw; a figure of its own if None. The legend stands outside all axes of the
+        figure, and needs a constrained layout.
 
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Where they have been drawn.
 
-def draw_keys(ax: Axes, traces: Sequence[TraceLine]) -> None:
-    """Show each trace's line between its name and its bar."""
-    for row, trace in enumerate(traces):
-        first, last = KEY
-        for positions, line in (
-            ((first, last), {**trace.line, "marker": None}),
-            (((first + last) / 2,), trace.line),
-        ):
-            ax.plot(
-                positions,
-                [row] * len(positions),
-                transform=ax.get_yaxis_transform(),
-                clip_on=False,
-                **line,
-            )
-
-
-def add_legend(ax: Axes, comparisons: Sequence[Comparison], causes: Sequence[Patch]) -> None:
-    """Say above the bars what their colours mean."""
+    Raises
+    ------
+    DfoptError
+        When there is nothing to draw, or lengths in dispatches and in time are mixed.
+    """
+    from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-    rolling, bound = least_costs(comparisons)
-    ax.legend(
-        handles=[
-            *causes,
-            Patch(color=ROLLING, label=rolling),
-            Patch(color=BOUND, label=bound),
-        ],
-        loc="lower left",
-        bbox_to_anchor=(0.0, 1.0),
-        ncols=2,
-        frameon=False,
-        fontsize=FONT_SIZE,
-        columnspacing=1.4,
-    )
-
-
-def draw_ladders(ax: Axes, traces: Sequence[TraceLine]) -> None:
-    """Draw what each trace paid, and below it rolling schedules and bounds by their look-ahead."""
-    look_ahead = LookAheadAxis.of([trace.comparison for trace in traces])
-    costs = []
-    for trace in traces:
-        windows = trace.comparison.windows
+    windows = windows_of(comparisons)
+    axes = begin_axes(new_axes(WIDTHS[1], LOWEST) if ax is None else ax)
+    places = {window: place for place, window in enumerate(windows, 1)}
+    signs, costs = {}, []
+    for number, (comparison, name) in enumerate(
+        zip(comparisons, names_of(comparisons), strict=True)
+    ):
         points = sorted(
-            (look_ahead.position(window.window), window.rolling, window.bound) for window in windows
+            (places[parse_window(each.window)], each.rolling, each.bound)
+            for each in comparison.windows
         )
-        positions, rolling, bound = map(list, zip(*points, strict=True))
-        paid = [windows[0].realised, *rolling]
-        ax.plot([look_ahead.none, *positions], paid, clip_on=False, zorder=3, **trace.line)
-        colour = trace.line["color"]
-        ax.fill_between(positions, bound, rolling, color=colour, alpha=SHADING, linewidth=0)
+        across, rolling, bound = zip(*points, strict=True)
+        paid = [comparison.windows[0].realised, *rolling]
+        look = line_style(number)
+        axes.plot([0, *across], paid, clip_on=False, zorder=3, **look)
+        axes.fill_between(across, bound, rolling, color=look["color"], alpha=SHADING, linewidth=0)
+        signs[name] = Line2D([], [], **look)
         costs += [*paid, *bound]
-    label_ladder(ax, look_ahead)
-    comparisons = [trace.comparison for trace in traces]
-    scale_costs(ax, comparisons, costs)
-    label = cost_label(comparisons)
-    ax.set_ylabel(label, fontsize=FONT_SIZE, parse_math=False)
-    ax.set_title(
-        "as it ran, and rolling schedules, which look ahead; below them,\n"
-        "down to the bound (weak for short windows): the best possible",
-        fontsize=FONT_SIZE,
-        color=INK,
-        loc="left",
-    )
-    ax.tick_params(labelsize=FONT_SIZE)
-    ax.grid(axis="y", color=mixed(INK, PAPER, 0.85), linewidth=0.6)
-    ax.set_axisbelow(True)
-    ax.spines[["top", "right"]].set_visible(False)
+    names = [
+        full_time(window.length, "ns") if window.kind is WindowKind.TIME else window.label
+        for window in windows
+    ]
+    axes.set_xticks(range(len(names) + 1), ["as it ran", *names])
+    if len(names) > MOST_LEVEL:
+        axes.tick_params(axis="x", rotation=90)
+    is_counted = any(window.kind is WindowKind.DISPATCHES for window in windows)
+    unit = " in managed dispatches" if is_counted else ""
+    axes.set_xlabel(f"look-ahead: length of the window{unit}")
+    axes.set_title("as it ran, and rolling schedules with look-ahead")
+    scale_costs(axes, comparisons, costs)
+    area = "down to the bound (weak for short windows): the best possible"
+    add_legend(axes, signs | {area: Patch(color=GREY, alpha=SHADING)})
+    return axes
 
 
-def label_ladder(ax: Axes, look_ahead: LookAheadAxis) -> None:
-    """Label the trace itself, some of the lengths, and the whole trace."""
-    from matplotlib.ticker import FixedLocator
+def windows_of(comparisons: Sequence[Comparison]) -> list[Window]:
+    """Return the windows of comparisons, the shortest first, if they share an axis."""
+    if not comparisons or not all(comparison.windows for comparison in comparisons):
+        raise DfoptError("there is no window to draw; compare under one (`windows=whole`)")
+    windows = {
+        parse_window(window.window) for comparison in comparisons for window in comparison.windows
+    }
+    if len({window.kind for window in windows} - {WindowKind.WHOLE}) > 1:
+        raise DfoptError(
+            "windows in dispatches and windows in time share no axis; draw them one by one"
+        )
+    return sorted(windows, key=lambda window: (window.kind is WindowKind.WHOLE, window.length))
 
-    shown = list(look_ahead.lengths)
-    if len(shown) > MOST_LENGTHS:
-        shown = [length for length in shown if str(length).strip("0") == "1"] or shown[:1]
-    # The label of the longest window would stand on that of the whole trace.
-    near = (look_ahead.whole / look_ahead.none) ** NEAR
-    shown = [length for length in shown if look_ahead.whole / length > near]
-    ticks = {look_ahead.none: "as it\nran", **look_ahead.ticks(shown)}
-    label_look_ahead(ax, look_ahead, ticks, font_size=FONT_SIZE)
-    ax.xaxis.set_minor_locator(FixedLocator([float(length) for length in look_ahead.lengths]))
-    draw_break(ax, look_ahead.none * WHOLE_AT**0.5)
+
+def draw_bars(ax: Axes, comparisons: Sequence[Comparison]) -> None:
+    """Draw what each trace paid by cause, the rolling schedule and the bound."""
+    from matplotlib.patches import Patch
+
+    paid = [causes_paid(comparison) for comparison in comparisons]
+    last = [comparison.windows[-1] for comparison in comparisons]
+    totals = [sum(causes.values()) for causes in paid]
+    longest = max(*totals, *(window.rolling for window in last)) or 1
+    rows = range(len(comparisons))
+    signs = {}
+    before = [0] * len(comparisons)
+    colours = group_colours(map(str, Cause))
+    for cause in CAUSES:
+        colour = colours[cause]
+        costs = [causes[cause] for causes in paid]
+        bars = ax.barh(rows, costs, BAR_HEIGHT, left=before, color=colour)
+        shares = [
+            f"{cost / total:.0%}" if cost >= NARROWEST_SHARE * longest else ""
+            for cost, total in zip(costs, totals, strict=True)
+        ]
+        ax.bar_label(bars, shares, label_type="center", fontsize=SMALL, color=ink_on(colour))
+        before = [start + cost for start, cost in zip(before, costs, strict=True)]
+        if any(costs):
+            signs[LEGEND.get(cause, str(cause))] = Patch(color=colour)
+    ax.bar_label(bars, [f"{ratio_text(window.ratio)} its bound" for window in last], padding=5)
+    windows = ", ".join(dict.fromkeys(window.window for window in last))
+    for line, (name, costs, colour) in enumerate(
+        (
+            ("rolling schedule", [window.rolling for window in last], GREY),
+            ("bound", [window.bound for window in last], INK),
+        )
+    ):
+        below = BAR_HEIGHT / 2 + (line + 0.5) * THIN_HEIGHT
+        ax.barh([row + below for row in rows], costs, 0.9 * THIN_HEIGHT, color=colour)
+        signs[f"{name} of its own dispatches (window: {windows})"] = Patch(color=colour)
+    ax.set_yticks(rows, names_of(comparisons))
+    ax.set_ylim(len(rows) - 0.35, -0.5)
+    ax.set_xlim(left=0)
+    ax.tick_params(axis="y", length=0)
+    ax.locator_params("x", nbins=4, integer=True)
+    cost_ticks(ax.xaxis, comparisons)
+    ax.set_xlabel(cost_label(comparisons))
+    add_legend(ax, signs, side="upper left")
+
+
+def causes_paid(comparison: Comparison) -> dict[Cause, int]:
+    """Return what the objective counts, by cause: of all CPUs, or of the most expensive one."""
+    causes: Mapping[Cause, int] = comparison.causes
+    if comparison.model.objective is Objective.MAX_PENALTY and comparison.cpus:
+        causes = max(comparison.cpus, key=lambda cpu: cpu.cost).causes
+    return {cause: causes.get(cause, 0) for cause in CAUSES}
+
+
+def ratio_text(ratio: float | None) -> str:
+    """Return a ratio with a times sign; None stands for the ratio to a bound of 0."""
+    if ratio is None:
+        return "∞ ×"
+    return f"{ratio:.2f} ×" if ratio < LARGE else f"{ratio:,.0f} ×"

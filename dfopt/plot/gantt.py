@@ -3,19 +3,32 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby, pairwise
+from typing import TYPE_CHECKING
 
-from dfopt.plot.colours import INK, PAPER, group_colours, mixed
-from dfopt.plot.gantt_bars import HATCHES, Brush, amount_text, draw_rows, text_width
-from dfopt.plot.names import add_legend_below, shown_name
 from dfopt.plot.picture import POINTS_PER_INCH, lay_out, new_axes
+from dfopt.plot.style import (
+    GREY,
+    INK,
+    PAPER,
+    Colour,
+    add_legend,
+    begin_axes,
+    group_colours,
+    ink_on,
+    mixed,
+    shade,
+    shown_name,
+    styled,
+)
 from dfopt.problem.cache_state import CacheState
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.schedule import Schedule
 from dfopt.problem.timeline import (
     ChargeKind,
     CpuTimeline,
+    TaskRun,
     group_of,
     is_to_scale,
     nominal_width,
@@ -29,20 +42,40 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 WIDTH = 10.0
-"""Width of a figure, in inches."""
+MARGINS = 1.6
+MOST_HEIGHT = 40.0
+"""Width of a figure, height of what is around its rows, and its largest height, in inches."""
 
-LARGEST_FONT = 9.0
+ROWS_HEIGHT = 7.5
+LOWEST_ROW, HIGHEST_ROW = 0.16, 0.55
+"""Height that rows share as long as none becomes lower or higher than this, in inches."""
+
+LARGEST_FONT, SMALLEST_FONT = 9.0, 5.0
 FONT_PER_ROW = 0.42
 """Font size as a part of the height of a row."""
+
+CHARACTER_WIDTH, AROUND = 0.64, 0.8
+"""Width of a character, on the wide side, as a part of the font size; room around a text, in
+characters."""
+
+BAR_HEIGHT = 0.72
+"""Part of a row's height that its bar takes."""
+
+NARROWEST_TASK = 1 / 200
+"""Tasks narrower than this part of the chart are not cut off from each other."""
 
 MOST_IN_LEGEND = 12
 """With more fragments than this the bars name them, and not the legend."""
 
 MOST_TICKS = 64
 
-TITLE: dict[str, Any] = {"fontsize": 11.0, "parse_math": False}
+HATCHES = {ChargeKind.READING: "////", ChargeKind.WRITE_BACK: "xxxx", ChargeKind.SWITCH: "////"}
+
+Label = tuple[str, float, Colour]
+"""A text, where its middle stands, and the colour of its ground."""
 
 
+@styled
 def plot_schedule(instance: Instance, schedule: Schedule, *, ax: Axes | None = None) -> Axes:
     """Draw a schedule as a Gantt chart.
 
@@ -60,7 +93,8 @@ def plot_schedule(instance: Instance, schedule: Schedule, *, ax: Axes | None = N
     instance, schedule
         A schedule and the instance it belongs to.
     ax
-        Where to draw; a figure of its own if None, of a height that fits the number of CPUs.
+        Where to draw; a figure of its own if None, of a height that fits the number of CPUs. The
+        legend stands outside all axes of the figure, and needs a constrained layout.
 
     Returns
     -------
@@ -74,62 +108,71 @@ def plot_schedule(instance: Instance, schedule: Schedule, *, ax: Axes | None = N
     """
     task_width = None if is_to_scale(instance) else nominal_width(schedule)
     rows = timeline(instance, schedule, task_width=task_width)
-    axes = new_axes(WIDTH, figure_height(len(rows))) if ax is None else ax
-    font_size = font_size_of(axes, len(rows))
-    label_axes(axes, instance, schedule, task_width)
-    label_rows(axes, instance, font_size)
+    height = min(HIGHEST_ROW, max(LOWEST_ROW, ROWS_HEIGHT / len(rows)))
     if ax is None:
-        lay_out(axes)  # how much room the bars have depends on the labels
-    brush = prepared(axes, instance, rows, font_size)
-    draw_rows(brush, rows)
-    draw_costs(brush, instance, rows, across=task_width is None)
-    add_legend(brush, rows)
-    return axes
-
-
-def figure_height(rows: int) -> float:
-    """Return a height in inches: rows are lower where there are many of them."""
-    for most, pitch in ((6, 0.55), (20, 0.38), (64, 0.25)):
-        if rows <= most:
-            return 1.6 + rows * pitch
-    return min(40.0, 1.6 + rows * 0.16)
-
-
-def font_size_of(ax: Axes, rows: int) -> float:
-    """Return the size of letters that fit on bars, in points."""
-    return min(LARGEST_FONT, FONT_PER_ROW * size_in_points(ax)[1] / rows)
-
-
-def size_in_points(ax: Axes) -> tuple[float, float]:
-    """Return width and height of the axes, in points."""
-    points_per_pixel = POINTS_PER_INCH / ax.figure.dpi
-    return ax.bbox.width * points_per_pixel, ax.bbox.height * points_per_pixel
+        ax = new_axes(WIDTH, min(MOST_HEIGHT, MARGINS + height * len(rows)))
+    begin_axes(ax, grid="x").spines["left"].set_visible(False)
+    label_axes(ax, instance, schedule, task_width)
+    ax.set_xlim(0, max(row.end for row in rows) or 1)
+    colours = colours_of(instance)
+    for number, row in enumerate(rows):
+        draw_row(ax, number, row, colours)
+    draw_costs(ax, instance, rows, across=task_width is None)
+    names_groups = len(colours) > MOST_IN_LEGEND
+    add_legend(ax, signs_of(rows, {} if names_groups else colours))
+    lay_out(ax)  # how much room labels have depends on everything else
+    points = POINTS_PER_INCH / ax.figure.dpi
+    font_size = min(LARGEST_FONT, FONT_PER_ROW * ax.bbox.height * points / len(rows))
+    ax.tick_params(axis="y", labelsize=max(SMALLEST_FONT, font_size))
+    if font_size >= SMALLEST_FONT:
+        characters = ax.bbox.width * points / ax.get_xlim()[1] / (CHARACTER_WIDTH * font_size)
+        for number, row in enumerate(rows):
+            for text, middle, ground in labels_of(
+                row, colours, characters, names_groups, instance.time_unit
+            ):
+                ax.text(
+                    middle,
+                    number,
+                    text,
+                    color=ink_on(ground),
+                    fontsize=font_size,
+                    ha="center",
+                    va="center_baseline",
+                    # A ground keeps cuts and hatching off the text.
+                    bbox={"boxstyle": "round,pad=0.1", "facecolor": ground, "linewidth": 0},
+                    in_layout=False,  # it lies on its bar, and measuring all of them takes long
+                )
+    return ax
 
 
 def label_axes(ax: Axes, instance: Instance, schedule: Schedule, task_width: float | None) -> None:
-    """Write the name of the instance, the cost of the schedule, and the meaning of lengths."""
-    from matplotlib.ticker import FuncFormatter, MaxNLocator
-
+    """Name the instance, its CPUs, the cost of the schedule, and the meaning of lengths."""
     unit, value = instance.time_unit, schedule.value(instance.objective)
-    worth = f"{instance.objective} {written(value, unit)}"
-    ax.set_title(shown_name(instance.name or "", longest=60), loc="left", **TITLE)
-    ax.set_title(worth, loc="right", **TITLE)
+    ax.set_title(shown_name(instance.name or "", longest=60))
+    ax.set_title(f"{instance.objective} {written(value, unit)}", loc="right")
     if task_width is None:
-        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
         size, name = time_scale(value, unit)
-        ax.xaxis.set_major_formatter(FuncFormatter(lambda time, _: f"{time / size:,.10g}"))
-        ax.grid(axis="x", color=mixed(INK, PAPER, 0.85), linewidth=0.6)
-        ax.set_axisbelow(True)
-        text = f"time ({unit_text(name).strip()})" if unit else "time"
+        ax.locator_params("x", integer=True)
+        ax.xaxis.set_major_formatter(lambda time, _: f"{time / size:,.10g}")
+        ax.set_xlabel(f"time ({unit_text(name).strip()})" if unit else "time")
     else:
         ax.set_xticks([])
-        text = (
+        ax.set_xlabel(
             "order of execution: penalties to scale, every task drawn as wide as a penalty of "
             f"{written(task_width, unit)}"
         )
-    ax.set_xlabel(text, fontsize=LARGEST_FONT, parse_math=False)
-    ax.tick_params(axis="x", labelsize=LARGEST_FONT)
-    ax.spines[["top", "right", "left"]].set_visible(False)
+    names = [
+        f"CPU {cpu}, holds {shown_name(group_of(instance.penalty, state))}"
+        if isinstance(state, CacheState)
+        else f"CPU {cpu}, cache unknown"
+        if state == "unknown"
+        else f"CPU {cpu}"
+        for cpu, state in enumerate(instance.initial_states)
+    ]
+    shown = range(0, len(names), -(-len(names) // MOST_TICKS))
+    ax.set_yticks(shown, [names[cpu] for cpu in shown])
+    ax.set_ylim(len(names) - 0.5, -0.5)
+    ax.tick_params(axis="y", length=0)
 
 
 def written(amount: float, unit: str | None) -> str:
@@ -139,50 +182,17 @@ def written(amount: float, unit: str | None) -> str:
     return f"{amount:,.15g}{unit_text(unit, amount)}"
 
 
-def label_rows(ax: Axes, instance: Instance, font_size: float) -> None:
-    """Name the CPUs, from top to bottom, with what their caches hold at the start."""
-    names = [
-        f"CPU {cpu}, holds {shown_name(group_of(instance.penalty, state))}"
-        if isinstance(state, CacheState)
-        else f"CPU {cpu}, cache unknown"
-        if state == "unknown"
-        else f"CPU {cpu}"
-        for cpu, state in enumerate(instance.initial_states)
-    ]
-    name_rows(ax, names, font_size)
+def amount_text(amount: int, unit: str | None) -> str:
+    """Return an amount with all its digits: a time in a unit that is read well, else a number."""
+    return full_time(amount, unit) if unit in NANOSECONDS else f"{amount:,}"
 
 
-def name_rows(ax: Axes, names: Sequence[str], font_size: float) -> None:
-    """Write the names of rows beside them, the first one on top; of many rows only some."""
-    shown = range(0, len(names), -(-len(names) // MOST_TICKS))
-    ax.set_ylim(len(names) - 0.5, -0.5)
-    ax.set_yticks(
-        shown, labels=[names[cpu] for cpu in shown], fontsize=max(4, font_size), parse_math=False
-    )
-    ax.tick_params(axis="y", length=0)
-
-
-def prepared(ax: Axes, instance: Instance, rows: Sequence[CpuTimeline], font_size: float) -> Brush:
-    """Set the horizontal limits, leaving room for the costs, and return what to draw with."""
-    width, _ = size_in_points(ax)
-    margin = (
-        max(text_width(amount_text(row.cost, instance.time_unit), font_size) for row in rows)
-        + font_size
-    )
-    span = (max(row.end for row in rows) or 1) / max(0.5, 1 - margin / width)
-    ax.set_xlim(0, span)
+def colours_of(instance: Instance) -> dict[str, Colour]:
+    """Return a colour for each fragment or type, in the order in which people sort them."""
     holders: list[Task | CacheState] = list(instance.tasks)
     holders += [state for state in instance.initial_states if isinstance(state, CacheState)]
     groups = {group_of(instance.penalty, holder) for holder in holders}
-    colours = group_colours(sorted(groups, key=as_people_sort))
-    return Brush(
-        ax=ax,
-        points_per_unit=width / span,
-        font_size=font_size,
-        colours=colours,
-        names_groups=len(colours) > MOST_IN_LEGEND,
-        unit=instance.time_unit,
-    )
+    return group_colours(sorted(groups, key=as_people_sort))
 
 
 def as_people_sort(name: str) -> list[tuple[int, int, str]]:
@@ -191,63 +201,126 @@ def as_people_sort(name: str) -> list[tuple[int, int, str]]:
     return [(0, int(digits), "") if digits else (1, 0, text) for digits, text in parts]
 
 
-def draw_costs(
-    brush: Brush, instance: Instance, rows: Sequence[CpuTimeline], *, across: bool
-) -> None:
+def draw_row(ax: Axes, number: int, row: CpuTimeline, colours: Mapping[str, Colour]) -> None:
+    """Draw the tasks of a CPU, cut where these are wide enough, and its hatched penalties."""
+    across = (number - BAR_HEIGHT / 2, BAR_HEIGHT)
+    bars, grounds = [], []
+    for run in row.runs:
+        edges: Sequence[float] = run.edges
+        if edges[-1] - edges[0] < NARROWEST_TASK * ax.get_xlim()[1] * len(run.names):
+            edges = (edges[0], edges[-1])
+        bars += [(left, right - left) for left, right in pairwise(edges)]
+        grounds += [colours[run.group]] * (len(edges) - 1)
+    ax.broken_barh(bars, across, facecolors=grounds, edgecolors=PAPER, linewidths=0.8)
+    for charge in row.charges:
+        ax.broken_barh(
+            [(charge.start, charge.amount)],
+            across,
+            facecolor=mixed(colours[charge.group], PAPER, 0.8),
+            edgecolor=shade(colours[charge.group]),
+            hatch=HATCHES[charge.kind],
+            linewidth=0,
+        )
+
+
+def draw_costs(ax: Axes, instance: Instance, rows: Sequence[CpuTimeline], *, across: bool) -> None:
     """Write each CPU's cost at the end of its row, and mark the most expensive CPU by a line."""
     worst = max(row.cost for row in rows)
     marks = instance.objective is not Objective.TOTAL_PENALTY and worst > 0
     for number, row in enumerate(rows):
         is_worst = marks and row.cost == worst
-        brush.ax.annotate(
+        ax.annotate(
             amount_text(row.cost, instance.time_unit),
             (row.end, number),
-            xytext=(0.6 * brush.font_size, 0),
+            xytext=(5, 0),
             textcoords="offset points",
             va="center_baseline",
-            fontsize=brush.font_size,
             fontweight="bold" if is_worst else "normal",
-            color=INK if is_worst else mixed(INK, PAPER, 0.3),
-            bbox={"boxstyle": "square,pad=0.1", "facecolor": PAPER, "linewidth": 0},
-            in_layout=False,
+            color=INK if is_worst else GREY,
         )
         if is_worst:
-            brush.ax.vlines(row.end, number - 0.5, number + 0.5, color=INK, linewidth=2)
+            ax.vlines(row.end, number - 0.5, number + 0.5, color=INK, linewidth=2, clip_on=False)
     if across and marks:
-        brush.ax.axvline(worst, color=INK, linewidth=0.8, linestyle="--", zorder=0.9)
+        ax.axvline(worst, color=INK, linewidth=0.8, linestyle="--", zorder=0.9)
 
 
-def add_legend(brush: Brush, rows: Sequence[CpuTimeline]) -> None:
-    """Add a legend below the axes: the kinds of penalty, and the groups if they are few."""
+def signs_of(rows: Sequence[CpuTimeline], colours: Mapping[str, Colour]) -> dict[str, Artist]:
+    """Return what the legend explains: these groups, and the kinds of penalty that occur."""
     from matplotlib.patches import Patch
 
-    entries: list[tuple[str, Artist]] = []
-    if not brush.names_groups:
-        entries += [(shown_name(name), Patch(color=c)) for name, c in brush.colours.items()]
+    signs: dict[str, Artist] = {
+        shown_name(name): Patch(color=colour) for name, colour in colours.items()
+    }
     present = {charge.kind for row in rows for charge in row.charges}
-    grey = mixed(INK, PAPER, 0.25)
-    entries += [
-        (kind, Patch(facecolor=PAPER, edgecolor=grey, hatch=HATCHES[kind], linewidth=0))
-        for kind in ChargeKind
+    return signs | {
+        str(kind): Patch(facecolor=PAPER, edgecolor=GREY, hatch=hatch, linewidth=0)
+        for kind, hatch in HATCHES.items()
         if kind in present
-    ]
-    draw_legend(brush, entries, has_ticks=bool(len(brush.ax.get_xticks())))
+    }
 
 
-def draw_legend(brush: Brush, entries: Sequence[tuple[str, Artist]], *, has_ticks: bool) -> None:
-    """Draw a legend of names and what stands for them below the axis and its label."""
-    if not entries:
-        return
-    ax = brush.ax
-    names, patches = zip(*entries, strict=True)
-    column = max(text_width(name, LARGEST_FONT) for name in names) + 4.5 * LARGEST_FONT
-    add_legend_below(
-        ax,
-        patches,
-        names,
-        font_size=LARGEST_FONT,
-        drop=4 if has_ticks else 2.7,  # below the axis and its label
-        ncols=max(1, min(len(names), int(size_in_points(ax)[0] / column))),
-        borderpad=0,
-        handlelength=1.8,
-    )
+def labels_of(
+    row: CpuTimeline,
+    colours: Mapping[str, Colour],
+    characters: float,
+    names_groups: bool,
+    unit: str | None,
+) -> Iterator[Label]:
+    """Yield the labels of tasks and penalties that have room.
+
+    Parameters
+    ----------
+    row, colours
+        The CPU, and the colours of groups.
+    characters
+        How many of them stand on a unit of length.
+    names_groups
+        Whether labels must name the group, because no legend does.
+    unit
+        The unit of times.
+    """
+    crowded: list[tuple[float, float]] = []
+    for group, members in groupby(row.runs, key=lambda run: run.group):
+        visit = list(members)
+        labels = [label for run in visit for label in run_labels(run, characters, names_groups)]
+        start, end = visit[0].edges[0], visit[-1].edges[-1]
+        count = sum(len(run.names) for run in visit)
+        # Where runs are too short for labels of their own, one stands across their penalties.
+        text = common_label(group, count, (end - start) * characters, names_groups)
+        if text and not labels:
+            labels = [(text, (start + end) / 2)]
+            crowded.append((start, end))
+        for text, middle in labels:
+            yield text, middle, colours[group]
+    for charge in row.charges:
+        middle = charge.start + charge.amount / 2
+        text = amount_text(charge.amount, unit)
+        if len(text) + AROUND <= charge.amount * characters and not any(
+            left < middle < right for left, right in crowded
+        ):
+            yield text, middle, mixed(colours[charge.group], PAPER, 0.8)
+
+
+def run_labels(run: TaskRun, characters: float, names_groups: bool) -> list[tuple[str, float]]:
+    """Return the texts for a run and where they stand: one for each task, or for all, or none."""
+    names = [shown_name(name) for name in run.names]
+    spans = list(pairwise(run.edges))
+    if not names_groups and all(
+        len(name) + AROUND <= (right - left) * characters
+        for name, (left, right) in zip(names, spans, strict=True)
+    ):
+        return [
+            (name, (left + right) / 2) for name, (left, right) in zip(names, spans, strict=True)
+        ]
+    start, end = run.edges[0], run.edges[-1]
+    text = common_label(run.group, len(names), (end - start) * characters, names_groups)
+    return [(text, (start + end) / 2)] if text else []
+
+
+def common_label(group: str, count: int, room: float, names_groups: bool) -> str | None:
+    """Return a text that stands for tasks of a group, the longest that has room."""
+    name = shown_name(group)
+    texts = [f"{name} ×{count}", name] if names_groups else [f"{name} ×{count}", f"×{count}"]
+    if count == 1:
+        texts = [name] if names_groups else []
+    return next((text for text in texts if len(text) + AROUND <= room), None)

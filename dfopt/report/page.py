@@ -11,11 +11,17 @@ from typing import Any
 from dfopt._version import __version__
 from dfopt.compare import Comparison, comparison_tables
 from dfopt.compare.document import comparison_document, comparisons_document
+from dfopt.plot import Picture, picture_of, plot_frontier, plot_look_ahead
+from dfopt.plot.frontier import is_drawable
 from dfopt.problem.penalties import PenaltyMatrix
 from dfopt.render import caption, cell_text, heading, html
+from dfopt.report.zoom import MOST_BARS, gantt_chart
 from dfopt.table import Table
 from dfopt.trace.fragment_titles import title
 from dfopt.trace.trace import Trace
+
+FEWEST_WINDOWS = 2
+"""Fewer windows make no curve."""
 
 
 def report_page(
@@ -47,8 +53,6 @@ def report_page(
     from bokeh.resources import Resources
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    from dfopt.report.gantt_columns import MOST_BARS
-
     alone = len(comparisons) == 1
     parts = [
         part_of(one, trace, "" if alone else f"-{number}", most=MOST_BARS // len(comparisons))
@@ -73,7 +77,7 @@ def report_page(
         title=" | ".join(part["name"] for part in parts),
         parts=parts,
         everything=documents[0] if len(parts) == 1 else comparisons_document(comparisons),
-        all_charts={name: chart for part in parts for name, chart in part["charts"].items()},
+        charts={f"gantt{part['suffix']}": part["gantt"] for part in parts if part["gantt"]},
         interrupted=interrupted or not all(comparison.is_complete for comparison in comparisons),
         same_costs=all(document["model"] == documents[0]["model"] for document in documents),
         beside=[] if alone else comparison_tables(comparisons),
@@ -111,40 +115,38 @@ def part_of(
     most
         At most this many bars are in its Gantt chart.
     """
-    from dfopt.report.charts import foresight_chart, frontier_chart, gantt_chart
-
-    document, frontier = comparison_document(comparison), comparison.frontier
     outcome = comparison.outcome()
-    rows = (
-        [
-            {**own, "name": row.name(comparison.time_unit)}
-            for row, own in zip(frontier.rows, document["frontier"]["rows"], strict=True)
-        ]
-        if frontier
-        else []
-    )
     titles = {part.df: title(part.df, part.name, part.comms) for part in comparison.fragments}
     gantt, bars = None, ""
     legend: list[Any] = []
     if trace is not None:
         gantt, legend, bars = gantt_chart(trace, titles, name=f"gantt{suffix}", most=most)
-    charts = {
-        "windows": foresight_chart(document),
-        "frontier": frontier_chart(document, rows),
-        "gantt": gantt,
-    }
     return {
         "name": comparison.name,
         "suffix": suffix,
-        "document": document,
+        "document": comparison_document(comparison),
         "tables": comparison.shown(with_windows=True, verbose=True),
         "tiles": [
             (heading(replace(column, format="")), cell_text(value, column))
             for column, value in zip(outcome.columns, outcome.rows[0], strict=True)
             if value is not None
         ],
-        "charts": {name + suffix: chart for name, chart in charts.items() if chart is not None},
+        "pictures": {name: each._repr_html_() for name, each in pictures_of(comparison).items()},
+        "gantt": gantt,
         "legend": legend,
         "bars": bars,
         "can_evict": not isinstance(comparison.model.penalty, PenaltyMatrix),
     }
+
+
+def pictures_of(comparison: Comparison) -> dict[str, Picture]:
+    """Return the pictures that stand above tables, by the keys of these."""
+    words = "Costs against {}; the table below has the figures"
+    pictures = {}
+    if is_drawable(comparison):
+        axes = plot_frontier([comparison])
+        pictures["frontier"] = picture_of(axes, words.format("the mean wait"))
+    if len(comparison.windows) >= FEWEST_WINDOWS:
+        axes = plot_look_ahead([comparison])
+        pictures["windows"] = picture_of(axes, words.format("look-ahead"))
+    return pictures

@@ -44,9 +44,8 @@ def worked_example() -> Figure:
         plot_schedule(instance, result.schedule, ax=ax)
         ax.set_title(title, loc="left")
     axes[0].set_xlabel("")
-    axes[0].get_legend().remove()
     # The second schedule is drawn on the axis of the first, which takes longer.
-    axes[0].set_xlim(0, 24.5)
+    axes[0].set_xlim(0, 23)
     return figure
 
 

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import pytest
 from matplotlib.axes import Axes
-from matplotlib.legend import Legend
 
 from dfopt import replace
 from dfopt.compare.attainable.frontier import FrontierRow, Scheduling, WaitingFrontier
@@ -14,7 +13,7 @@ from dfopt.compare.attainable.switches_take_time import WithSwitches
 from dfopt.compare.comparison import Comparison
 from dfopt.errors import DfoptError
 from dfopt.plot import plot_frontier, save_picture
-from dfopt.plot.frontier import MEANINGS
+from dfopt.plot.frontier import MEANINGS, STYLES
 from dfopt.plot.picture import lay_out
 from tests.compare.examples import comparison, frontier, frontier_row
 
@@ -32,8 +31,7 @@ def points(ax: Axes, marker: str) -> list[list[tuple[float, float]]]:
 
 
 def legends(ax: Axes) -> list[str]:
-    found = [child for child in ax.get_children() if isinstance(child, Legend)]
-    return [text.get_text() for legend in found for text in legend.get_texts()]
+    return [text.get_text() for legend in ax.figure.legends for text in legend.get_texts()]
 
 
 def test_costs_stand_against_the_mean_wait() -> None:
@@ -43,7 +41,7 @@ def test_costs_stand_against_the_mean_wait() -> None:
     assert points(ax, "^") == [[(25 * US, 5), (430 * US, 3)]]
     assert points(ax, "s") == [[(55 * US, 6)]]
     assert points(ax, "x") == [[(30 * US, 10), (50 * US, 8), (90 * US, 7)]]
-    assert ax.get_xlabel() == "mean wait of a dispatch"
+    assert ax.get_xlabel() == "mean wait of a dispatch (µs)"
     assert ax.get_xscale() == "log"
     assert ax.get_ylim()[0] == 0
 
@@ -52,8 +50,8 @@ def test_one_trace_has_its_points_named() -> None:
     ax = plot_frontier([COMPARISON])
     texts = {text.get_text() for text in ax.texts}
     assert {"recorded: 12 ns", "nobody later: 7 ns", "1 ms: 5 ns"} <= texts
-    assert ax.get_legend().get_title().get_text() == "made by hand"
-    assert legends(ax) == list(MEANINGS.values())
+    assert ax.get_title(loc="left") == "made by hand"
+    assert legends(ax) == [MEANINGS.get(name, name) for name in STYLES]
 
 
 def test_names_stand_nearest_to_their_own_points() -> None:

@@ -1,4 +1,4 @@
-// Shows the charts of a report in the colours of the page; buttons and keys move them.
+// Shows the Gantt charts of a report in the colours of the page; buttons and keys move them.
 "use strict";
 const dark = matchMedia("(prefers-color-scheme: dark)");
 const views = [];
@@ -8,14 +8,9 @@ function paint() {
   const [ink, line] = ["--ink", "--line"].map((name) => style.getPropertyValue(name).trim());
   for (const view of views) {
     for (const model of view.model.references()) {
-      switch (model.type) {
-        case "LinearAxis": case "LogAxis": case "CategoricalAxis":
-          model.setv({axis_label_text_color: ink, major_label_text_color: ink, axis_line_color: ink, major_tick_line_color: ink, minor_tick_line_color: null});
-          break;
-        case "Grid": model.setv({grid_line_color: line}); break;
-        case "LabelSet": model.setv({text_color: ink}); break;
-        case "Legend": model.setv({label_text_color: ink}); break;
-      }
+      if (model.type === "LinearAxis") {
+        model.setv({axis_label_text_color: ink, major_label_text_color: ink, axis_line_color: ink, major_tick_line_color: ink, minor_tick_line_color: null});
+      } else if (model.type === "Grid") { model.setv({grid_line_color: line}); }
     }
   }
 }

@@ -3,20 +3,17 @@
 from dfopt_models.plot.batching import plot_batching
 from dfopt_models.plot.contention import plot_contention
 from dfopt_models.plot.counters import plot_counters, plot_warm_up
-from dfopt_models.plot.crossover import plot_crossover, plot_crossovers
-from dfopt_models.plot.crossover_plane import plot_crossover_plane
+from dfopt_models.plot.crossover import plot_crossovers
+from dfopt_models.plot.crossover_plane import plot_crossover_planes
 from dfopt_models.plot.parallelism import plot_parallelism
 from dfopt_models.plot.queueing import plot_queueing
-from dfopt_models.plot.sheet import plot_jobs
 
 __all__ = [
     "plot_batching",
     "plot_contention",
     "plot_counters",
-    "plot_crossover",
-    "plot_crossover_plane",
+    "plot_crossover_planes",
     "plot_crossovers",
-    "plot_jobs",
     "plot_parallelism",
     "plot_queueing",
     "plot_warm_up",

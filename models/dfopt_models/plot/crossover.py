@@ -3,28 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dfopt.plot.colours import INK, Colour
-from dfopt.plot.foresight import line_style
-from dfopt.plot.gantt_bars import shade
+from dfopt.plot.style import GREY, INK, SMALL, begin_axes, shown_name, styled
 from dfopt_models.growth import GrowthPath, growth_text
-from dfopt_models.plot.sheet import draw_sheet
-from dfopt_models.plot.style import (
-    LINE_WIDTH,
-    add_legend,
-    begin_axes,
-    job_named,
-    label,
-    legend_key,
-    policy_colours,
-    product_axis,
-    products_up_to,
-    shown_policy,
-)
+from dfopt_models.plot.sheet import Looks, draw_sheet, explain, growth_axis, looks_of
 from dfopt_models.response_time.model import ResponseModel
 from dfopt_models.response_time.numeric import Numbers, relative_along
 from dfopt_models.response_time.ranges import relative_range_along
@@ -34,8 +20,14 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+WIDTH, HEIGHT, ROW_HEIGHT = 4.6, 3.1, 0.17
+"""Width and height of a picture, and height of a row of crossovers, in inches."""
+
 SHORTEST, LONGEST = 1e3, 1e7
 """The axis of products ends at least at the first and at most at the second."""
+
+POINTS = 401
+"""Points on a curve."""
 
 BEYOND = 3.0
 """The axis ends at least at the last crossover times this."""
@@ -52,73 +44,33 @@ IN_VIEW = 1.2
 FAR = 5.0
 """A curve this many times further from the baseline than those that cross it is out of view."""
 
-BAR_WIDTH, BAR_STEP = 3.0, 0.035
-"""Width of a bar in points, and the distance of two bars as a share of the axis."""
+STEP, BAR_WIDTH = 0.065, 3.0
+"""Distance of two rows of crossovers, as a part of the height of the curves; width of a bar, in
+points."""
 
-EARLY = 0.55
-"""If all curves rise above the baseline within this share of the axis, the legend is below."""
+AT_THE_SIDE = 0.28
+"""A text beside a bar has room where this part of the axis is free."""
 
-SHADING = 0.13
-"""Opacity of the shading of ranges."""
-
-EDGE_WIDTH = 0.7
-"""Width of the lines that end a shaded band, in points."""
+SHADING, EDGE_WIDTH = 0.13, 0.7
+"""Opacity of bands, and width of the lines that end them, in points."""
 
 RANGES = "shading and bars: what the ranges allow"
 REPLICATIONS = "shading and bars: 95 % confidence intervals"
 """What the legend says of the shaded bands, and of the bars for the crossovers."""
 
-SAME = 0.006
-"""Curves coincide if they differ by at most this share of the axis."""
 
-
-def plot_crossover(
-    model: ResponseModel,
-    job: str | None = None,
-    *,
-    path: GrowthPath = GrowthPath.EQUAL,
-    ax: Axes | None = None,
-) -> Axes:
-    """Draw response times relative to the baseline as machines grow.
-
-    Every policy has a curve; below 1 it is faster than the baseline. Marks stand at the crossovers,
-    and the legend gives their products, or says that there is none. Shading shows which response
-    times the ranges of the parameters allow, or the confidence intervals of replications. Bars
-    show where the crossovers may lie: a band may be narrow at its crossover although this one is
-    hardly known, since parameters that move the whole curve do not move it there.
-
-    Parameters
-    ----------
-    model
-        The model.
-    job
-        The job; may be left out if there is only one.
-    path
-        How speed and cache grow together.
-    ax
-        Where to draw; a figure of its own if None.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        Where it has been drawn.
-
-    Raises
-    ------
-    DfoptError
-        When there is no such job, several to choose from, or nothing to compare.
-    """
-    name = job_named(model, job)
-    rows = [row for row in crossover_table(model, path) if row.job == name]
-    axes = begin_axes(ax, name)
-    draw_crossovers(axes, model, rows, path, policy_colours([model]), largest_product(rows))
-    return axes
-
-
+@styled
 def plot_crossovers(
     models: Sequence[ResponseModel], *, path: GrowthPath = GrowthPath.EQUAL
 ) -> Figure:
-    """Draw the crossovers of several models, one picture for each job, on one axis of products.
+    """Draw response times relative to the baseline as machines grow: a picture for each job.
+
+    Every policy has a curve; below 1 it is faster than the baseline. Marks stand at the crossovers.
+    Below the curves each policy has a row with its crossovers once more and their products, or that
+    there is none. Shading shows which response times the ranges of the parameters allow, or the
+    confidence intervals of replications. Bars show where the crossovers may lie: a band may be
+    narrow at its crossover although this one is hardly known, since parameters that move the whole
+    curve do not move it there.
 
     Parameters
     ----------
@@ -130,26 +82,22 @@ def plot_crossovers(
     Returns
     -------
     matplotlib.figure.Figure
-        The sheet; policies have the same colours all over it.
+        The pictures, on one axis of products; policies look the same in all of them.
 
     Raises
     ------
     DfoptError
         When there is nothing to draw.
     """
-    tables = {
-        (number, job.name): [row for row in table if row.job == job.name]
-        for number, model in enumerate(models)
-        for table in (crossover_table(model, path),)
-        for job in model.jobs
-    }
-    colours = policy_colours(models)
-    largest = largest_product([row for rows in tables.values() for row in rows])
+    tables = [crossover_table(model, path) for model in models]
+    looks = looks_of(models)
+    largest = largest_product([row for table in tables for row in table])
 
-    def draw(number: int, model: ResponseModel, job: str, ax: Axes) -> None:
-        draw_crossovers(ax, model, tables[number, job], path, colours, largest)
+    def draw(number: int, job: str, ax: Axes) -> None:
+        rows = [row for row in tables[number] if row.job == job]
+        draw_crossovers(ax, models[number], rows, path, looks, largest)
 
-    return draw_sheet(models, draw)
+    return draw_sheet(models, draw, panel=(WIDTH, HEIGHT + ROW_HEIGHT * len(looks)))
 
 
 def draw_crossovers(  # noqa: PLR0913, PLR0917 - a picture, and what is alike in several
@@ -157,93 +105,75 @@ def draw_crossovers(  # noqa: PLR0913, PLR0917 - a picture, and what is alike in
     model: ResponseModel,
     rows: Sequence[CrossoverRow],
     path: GrowthPath,
-    colours: Mapping[str, Colour],
+    looks: Looks,
     largest: float,
-) -> list[str]:
-    """Draw the curves of a job up to the largest product, and return what the legend says."""
-    product_axis(axes.xaxis, today=path is not GrowthPath.LIMIT)
-    products = products_up_to(largest)
-    curves, bands, said = [], [], ""
+) -> None:
+    """Draw the curves of a job up to the largest product, and a row for each below them."""
+    begin_axes(axes)
+    axes.set(xscale="log", xlim=(1.0, largest))
+    growth_axis(axes.xaxis, today=path is not GrowthPath.LIMIT)
+    products = np.geomspace(1.0, largest, POINTS)
+    curves, bands = [], []
+    more: dict[str, dict[str, Any]] = {}
     for row in rows:
         comparison = model.comparison(row.job, row.policy)
-        ground, look = colours[row.policy], look_of(row.policy, colours)
-        line: dict[str, Any] = {"color": shade(ground), "ls": look["linestyle"]}
+        line = {name: looks[row.policy][name] for name in ("color", "linestyle")}
         curves.append(relative_along(comparison, products, path))
         bands.append(curves[-1])
-        axes.plot(products, curves[-1], linewidth=LINE_WIDTH, **line)
+        axes.plot(products, curves[-1], linewidth=looks[row.policy]["linewidth"], **line)
         if comparison.has_ranges:
             said = REPLICATIONS if comparison.replications else RANGES
+            more[said] = {"color": GREY, "linewidth": BAR_WIDTH}
             low, high = relative_range_along(comparison, products, path)
-            axes.fill_between(products, low, high, color=ground, alpha=SHADING, linewidth=0)
-            for edge in (low, high):
-                axes.plot(products, edge, linewidth=EDGE_WIDTH, zorder=1.5, **line)
+            axes.fill_between(products, low, high, color=line["color"], alpha=SHADING, linewidth=0)
+            axes.plot(products, np.transpose([low, high]), lw=EDGE_WIDTH, zorder=1.5, **line)
             bands[-1] = low
-        marks = [crossing.product for crossing in row.crossovers if crossing.product <= largest]
-        if marks:  # an empty line would confuse the layout
-            dots = look | {"linestyle": "", "color": shade(ground)}
-            axes.plot(marks, [1.0] * len(marks), zorder=4, clip_on=False, **dots)
-    axes.axhline(1.0, color=INK, linewidth=1.0, zorder=1)
-    axes.set_xlim(1.0, largest)
-    bars = [(row.policy, row.possible) for row in rows if row.possible]
-    draw_bars(axes, bars, largest, colours)
-    crossing = [bool(row.crossovers) for row in rows]
-    bottom, top = height_of(curves, bands, crossing)
-    view = (bottom - BAR_STEP * len(bars) * (top - bottom), top)
-    axes.set_ylim(*view)
-    label(axes, f"speed × cache, {path.meaning}", f"response time ÷ {model.baseline}")
-    twins = coinciding([row.policy for row in rows], curves, view)
-    names = []
-    for row, curve in zip(rows, curves, strict=True):
-        outside = curve.min() > top or curve.max() < bottom
-        hidden = f" ({row.today:.2f}, out of view)" if outside else twins[row.policy]
-        names.append(f"{shown_policy(row.policy)}: {crossovers_text(row)}{hidden}")
-    keys = [legend_key(shade(colours[row.policy]), **look_of(row.policy, colours)) for row in rows]
-    if said:
-        keys.append(legend_key(INK, alpha=0.6))
-        keys[-1].set_linewidth(BAR_WIDTH)
-        names.append(said)
-    # Below curves that rise early there is room for the legend, and above the others.
-    rises = [float(products[curve >= 1.0].min(initial=largest)) for curve in curves]
-    early = max([1.0, *rises]) < largest**EARLY
-    add_legend(axes, keys, names, loc="lower right" if early else "upper left")
-    return names
+    bottom, top = height_of(curves, bands, [bool(row.crossovers) for row in rows])
+    step = STEP * (top - bottom)
+    axes.set_ylim(bottom - step * (len(rows) + 0.3), top)
+    axes.set_yticks([tick for tick in axes.get_yticks() if bottom <= tick <= top])
+    for height in (1.0, bottom):
+        axes.axhline(height, color=INK, linewidth=1.0, zorder=1)
+    for number, row in enumerate(rows):
+        draw_row(axes, row, bottom - step * (number + 0.65), looks[row.policy])
+    axes.set_xlabel(f"speed × cache, {path.meaning}")
+    axes.set_ylabel(f"response time ÷ {model.baseline}")
+    explain(axes, looks, rows, more)
 
 
-def draw_bars(
-    axes: Axes,
-    bars: Sequence[tuple[str, Sequence[tuple[float, float]]]],
-    largest: float,
-    colours: Mapping[str, Colour],
-) -> None:
-    """Draw where each policy's crossover may lie, a line of bars for each from the bottom up."""
-    for number, (policy, intervals) in enumerate(reversed(bars)):
-        height = BAR_STEP * (number + 0.6)
-        for least, most in intervals:
-            if least < largest:
-                axes.plot(
-                    [least, min(most, largest)],
-                    [height, height],
-                    transform=axes.get_xaxis_transform(),
-                    color=shade(colours[policy]),
-                    linewidth=BAR_WIDTH,
-                    solid_capstyle="butt",
-                )
-
-
-def coinciding(
-    policies: Sequence[str], curves: Sequence[Numbers], view: tuple[float, float]
-) -> dict[str, str]:
-    """Return for each policy what the legend says if its curve hides behind an earlier one."""
-    low, high = view
-    said = dict.fromkeys(policies, "")
-    for number, curve in enumerate(curves):
-        for before, other in zip(policies[:number], curves[:number], strict=True):
-            seen = (np.minimum(curve, other) <= high) & (np.maximum(curve, other) >= low)
-            apart = np.abs(curve - other)[seen].max(initial=0.0)
-            if seen.any() and apart <= SAME * (high - low):
-                said[policies[number]] = f" (as {shown_policy(before)})"
-                break
-    return said
+def draw_row(axes: Axes, row: CrossoverRow, height: float, look: dict[str, Any]) -> None:
+    """Draw where the crossovers of a policy are and may lie, and write their products beside."""
+    largest = axes.get_xlim()[1]
+    ends = []
+    for least, most in row.possible or ():
+        if least < largest:
+            ends += [least, min(most, largest)]
+            axes.plot(
+                ends[-2:], [height] * 2, color=look["color"], lw=BAR_WIDTH, solid_capstyle="butt"
+            )
+    marks = [crossing.product for crossing in row.crossovers if crossing.product < largest]
+    for mark in marks:
+        dotted = {"linestyle": ":", "linewidth": EDGE_WIDTH, "zorder": 4, "clip_on": False}
+        axes.plot([mark] * 2, [1.0, height], **look | dotted)
+    # Right of all marks and bars, else left of them, else beside the first mark.
+    ends += marks or [1.0]
+    right, left = largest ** (1 - AT_THE_SIDE), largest**AT_THE_SIDE
+    is_left = max(ends) > right and min(ends) > left
+    place = min(ends) if is_left else max(ends)
+    text = crossovers_text(row)
+    if not marks:
+        begin = "" if row.crossovers else f", begins at {row.today:.2f}"
+        text = f"{shown_name(row.policy)}: {text}{begin}"
+    axes.annotate(
+        text,
+        (place if is_left or place <= right else min(marks, default=1.0), height),
+        xytext=(-6 if is_left else 6, 0),
+        textcoords="offset points",
+        ha="right" if is_left else "left",
+        va="center_baseline",
+        fontsize=SMALL,
+        zorder=5,
+    )
 
 
 def height_of(
@@ -253,28 +183,12 @@ def height_of(
 
     Curves that cross the baseline rule; others are in view too, unless they are far away.
     """
-    lows = [float(curve.min()) for curve in curves]
-    depths = [1.0 - float(band.min()) for band in bands]
-
-    def room_of(chosen: Sequence[bool]) -> float:
-        return max([LEAST_ROOM, *(d for d, is_in in zip(depths, chosen, strict=True) if is_in)])
-
-    reach = FAR * room_of(crossing) if any(crossing) else math.inf
-    near = [does or abs(low - 1.0) <= reach for low, does in zip(lows, crossing, strict=True)]
-    room = room_of(near)
-    highest = max([0.0, *(low - 1.0 for low, is_in in zip(lows, near, strict=True) if is_in)])
-    return 1.0 - 1.1 * room, 1.0 + ABOVE * max(room, IN_VIEW * highest)
-
-
-def look_of(policy: str, colours: Mapping[str, Colour]) -> dict[str, Any]:
-    """Return marks and dashes of a policy, for readers who cannot tell its colour from others."""
-    look = line_style(list(colours).index(policy))
-    return {
-        "marker": look["marker"],
-        "linestyle": look["linestyle"],
-        "markersize": 9.0 if look["marker"] == "*" else 6.0,
-        "markeredgecolor": look["markeredgecolor"],
-    }
+    lows = np.array([curve.min() for curve in curves])
+    depths = 1 - np.array([band.min() for band in bands])
+    near = np.array(crossing) | (not any(crossing))
+    near |= np.abs(lows - 1) <= FAR * max(LEAST_ROOM, depths[near].max())
+    room = max(LEAST_ROOM, float(depths[near].max()))
+    return 1 - 1.1 * room, 1 + ABOVE * max(room, IN_VIEW * (float(lows[near].max()) - 1))
 
 
 def largest_product(rows: Sequence[CrossoverRow]) -> float:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from dfopt.plot.colours import group_colours
-from dfopt.plot.gantt_bars import shade
-from dfopt_models.plot.style import begin_axes, label
+from dfopt.plot.picture import new_figure
+from dfopt.plot.style import INK, LINES, begin_axes, styled
 from dfopt_models.space_sharing.alone import Profile
 
 if TYPE_CHECKING:
@@ -17,6 +16,7 @@ PANEL = (3.4, 2.6)
 """Width and height of a picture of an application, in inches."""
 
 
+@styled
 def plot_parallelism(profiles: Sequence[Profile]) -> Figure:
     """Draw for each application the share of its time at each level of parallelism, as bars.
 
@@ -27,24 +27,15 @@ def plot_parallelism(profiles: Sequence[Profile]) -> Figure:
     profiles
         What :func:`.profiles` returns.
     """
-    from matplotlib.figure import Figure
-    from matplotlib.layout_engine import ConstrainedLayoutEngine
-    from matplotlib.ticker import MaxNLocator
-
-    figure = Figure(
-        figsize=(PANEL[0] * len(profiles), PANEL[1]), layout=ConstrainedLayoutEngine(w_pad=0.1)
-    )
-    colours = group_colours({one.application: None for one in profiles})
-    first = None
-    for position, one in enumerate(profiles):
-        first = axes = figure.add_subplot(1, len(profiles), position + 1, sharey=first)
-        begin_axes(axes, f"{one.application}: {one.elapsed:,.1f} s, {one.demand:.1f} processors")
-        levels = range(1, len(one.shares) + 1)
-        axes.bar(
-            levels, [100 * share for share in one.shares], color=shade(colours[one.application])
-        )
-        axes.axvline(one.demand, color="black", linestyle="--", linewidth=1.0)
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-        axes.set_xlim(0.4, len(one.shares) + 0.6)
-        label(axes, "processors that run its threads", "" if position else "% of its time")
+    figure = new_figure(PANEL[0] * len(profiles), PANEL[1])
+    panels = figure.subplots(1, len(profiles), sharey=True, squeeze=False)[0]
+    for axes, one in zip(panels, profiles, strict=True):
+        shares = [100 * share for share in one.shares]
+        begin_axes(axes).bar(range(1, len(shares) + 1), shares, color=LINES[0])
+        axes.axvline(one.demand, color=INK, linestyle="--", linewidth=1.0)
+        axes.locator_params("x", integer=True)
+        axes.set_xlim(0.4, len(shares) + 0.6)
+        axes.set_title(f"{one.application}: {one.elapsed:,.1f} s, {one.demand:.1f} processors")
+        axes.set_xlabel("processors that run its threads")
+    panels[0].set_ylabel("% of its time")
     return figure

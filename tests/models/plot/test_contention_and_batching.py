@@ -8,6 +8,11 @@ from dfopt_models.contention import read_contention
 from dfopt_models.plot import plot_batching, plot_contention
 
 
+def legend_of(axes):
+    (legend,) = axes.figure.legends
+    return [text.get_text() for text in legend.get_texts()]
+
+
 def test_misses_and_work_against_cpus():
     model = read_contention("sohn-kim")
     left, right = plot_contention(model).axes
@@ -19,15 +24,14 @@ def test_misses_and_work_against_cpus():
     assert sorted(mark.get_ydata()[0] for mark in marks) == [12, 92]
     (spinning,) = (line for line in right.lines if line.get_marker() == "o")
     assert spinning.get_ydata()[0] == 8
-    names = [text.get_text() for text in right.get_legend().get_texts()]
-    assert "measured" in names
+    assert "measured" in legend_of(right)
 
 
 def test_nothing_measured_and_many_cpus():
     model = replace(read_contention("sohn-kim"), published=(), cpus=(1, 500), buffers=None)
     left, right = plot_contention(model).axes
     assert len(left.lines[0].get_xdata()) < 60
-    assert "measured" not in [text.get_text() for text in right.get_legend().get_texts()]
+    assert "measured" not in legend_of(right)
 
 
 def test_gains_and_the_curve_of_misses():

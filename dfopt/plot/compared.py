@@ -1,4 +1,4 @@
-"""Axes of costs."""
+"""What all pictures of comparisons share: names of traces, and axes of costs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from dfopt.compare.comparison import Comparison
+from dfopt.compare.comparison import Comparison, policies_of
+from dfopt.plot.style import shown_name
 from dfopt.problem.instance import Objective
 from dfopt.time_units import NANOSECONDS, readable_time, time_scale
 
@@ -17,13 +18,19 @@ if TYPE_CHECKING:
 WIDE = 50
 """Costs that differ by more than this factor need a logarithmic axis."""
 
-LONG = 100_000_000_000
-"""Costs from here on are too long to be written out beside each other."""
+LONGEST_NAME = 60
 
 WHOSE = {
     Objective.TOTAL_PENALTY: "all CPUs",
     Objective.MAX_PENALTY: "the most expensive CPU",
 }
+
+
+def names_of(comparisons: Sequence[Comparison]) -> list[str]:
+    """Return what traces are called: by their policies where these differ, else by their names."""
+    names = policies_of(comparisons) if len(comparisons) > 1 else None
+    names = names or [comparison.name for comparison in comparisons]
+    return [shown_name(name, longest=LONGEST_NAME) for name in names]
 
 
 def cost_label(comparisons: Sequence[Comparison]) -> str:
@@ -32,9 +39,8 @@ def cost_label(comparisons: Sequence[Comparison]) -> str:
     whose = f" on {WHOSE[objectives.pop()]}" if len(objectives) == 1 else ""
     if all(comparison.model.counts_switches for comparison in comparisons):
         return f"changes of fragment{whose}"
-    units = {comparison.cost_unit for comparison in comparisons}
-    unit = f" ({cost_scale(comparisons)[1]})" if len(units) == 1 else ""
-    return f"penalty{whose}{unit}"
+    _, unit = cost_scale(comparisons)
+    return f"penalty{whose}" + (f" ({unit})" if unit else "")
 
 
 def cost_scale(comparisons: Sequence[Comparison]) -> tuple[float, str]:
@@ -54,43 +60,24 @@ def short_cost(cost: int, comparison: Comparison) -> str:
     return readable_time(cost, unit) if unit in NANOSECONDS else f"{cost:,}"
 
 
-def cost_ticks(axis: Axis, comparisons: Sequence[Comparison], *, most: int = 6) -> None:
-    """Write costs as numbers with commas, if they are not too long for that."""
-    from matplotlib.ticker import FuncFormatter, MaxNLocator
-
+def cost_ticks(axis: Axis, comparisons: Sequence[Comparison]) -> None:
+    """Write costs as numbers with commas, in the unit that the label names."""
     size, _ = cost_scale(comparisons)
-    axis.set_major_locator(MaxNLocator(nbins=most, integer=True))
-    axis.set_major_formatter(FuncFormatter(lambda cost, _: cost_text(cost / size)))
-
-
-def cost_text(cost: float) -> str:
-    """Return a cost as text for an axis."""
-    return f"{cost:,.11g}" if cost < LONG else f"{cost:.3g}"
+    axis.set_major_formatter(lambda cost, _: f"{cost / size:,.11g}")
 
 
 def scale_costs(ax: Axes, comparisons: Sequence[Comparison], costs: Iterable[int]) -> None:
-    """Scale the vertical axis so that the smallest costs can be told apart, and 0 has a place.
+    """Scale the vertical axis so that the smallest of these costs can be told apart.
 
-    Parameters
-    ----------
-    ax
-        Where costs are drawn.
-    comparisons, costs
-        Whose costs, and all of them.
+    Where they differ much the axis is logarithmic, but for a place of 0 below the smallest cost.
     """
-    from matplotlib.ticker import FixedLocator, NullLocator
-
     paid = {cost for cost in costs if cost}
-    if not paid or max(paid) < WIDE * min(paid):
-        cost_ticks(ax.yaxis, comparisons)
-        ax.set_ylim(bottom=0)
-        if not paid:
-            ax.set_ylim(top=1)
-        return
-    least = 10 ** int(math.log10(min(paid)))
-    ax.set_yscale("symlog", linthresh=least, linscale=0.4)
+    if paid and max(paid) > WIDE * min(paid):
+        least = 10 ** int(math.log10(min(paid)))
+        ax.set_yscale("symlog", linthresh=least, linscale=0.4)
+        ax.set_ylim(0, 1.6 * max(paid))
+    else:
+        ax.locator_params("y", nbins=6, integer=True)
+        ax.set_ylim(bottom=0, top=None if paid else 1)
     cost_ticks(ax.yaxis, comparisons)
-    powers = range(int(math.log10(least)), math.ceil(math.log10(max(paid))) + 1)
-    ax.yaxis.set_major_locator(FixedLocator([0, *(10**power for power in powers)]))
-    ax.yaxis.set_minor_locator(NullLocator())
-    ax.set_ylim(0, 1.6 * max(paid))
+    ax.set_ylabel(cost_label(comparisons))
