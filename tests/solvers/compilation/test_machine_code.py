@@ -99,7 +99,7 @@ def test_the_search_goes_on_with_machine_code_once_it_is_there(
     monkeypatch.setattr(auto, "PLAIN_PYTHON_S", 0.0)
     phases: list[str] = []
     result = solve(
-        zipf(tasks=100, cpus=8, fragments=20, seed=0),
+        zipf(tasks=40, cpus=4, fragments=10, seed=0),
         workers=1,
         on_progress=lambda progress: phases.append(progress.phase),
     )
