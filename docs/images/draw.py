@@ -83,7 +83,7 @@ def report() -> Image.Image:
     with TemporaryDirectory() as folder, browser(Path(folder) / "profile") as reader:
         file = Path(folder) / "report.html"
         file.write_text(page, "utf-8")
-        for scheme, width, section in (("light", 780, "trace"), ("dark", 390, "fragments")):
+        for scheme, width, section in (("light", 780, "trace"), ("dark", 390, "gantt")):
             size = {"width": width, "height": 1010, "deviceScaleFactor": 1, "mobile": True}
             features = [{"name": "prefers-color-scheme", "value": scheme}]
             reader.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
