@@ -10,7 +10,7 @@ from dfopt import evaluate, read_instance, solve
 from dfopt.plot import plot_schedule, save_picture
 from dfopt_models import plot as model_plot
 from dfopt_models.batching import BATCHING
-from dfopt_models.contention import read_contention
+from dfopt_models.contention import CONTENTION
 from dfopt_models.counters import read_counters_model
 from dfopt_models.queueing import QUEUEING
 from dfopt_models.response_time import read_model
@@ -100,7 +100,7 @@ def draw_pictures(app: Sphinx) -> None:
         model_plot.plot_crossover_planes([mix_5]).axes[0], PICTURES / "crossover-plane.svg"
     )
     for name, figure in {
-        "contention": model_plot.plot_contention(read_contention("sohn-kim")),
+        "contention": model_plot.plot_contention(CONTENTION.read("sohn-kim")),
         "batching": model_plot.plot_batching(BATCHING.read("debattista")),
         "queueing": model_plot.plot_queueing(QUEUEING.read("short-jobs")).figure,
     }.items():

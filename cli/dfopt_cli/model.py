@@ -10,7 +10,13 @@ from dfopt_cli import completion
 from dfopt_cli.counters import counters
 from dfopt_cli.failures import naming, usage
 from dfopt_cli.formula_option import FormulaCommand, FormulaOption
-from dfopt_cli.model_files import BatchingArgument, ModelPictureOption, QueueingArgument, show
+from dfopt_cli.model_files import (
+    BatchingArgument,
+    ContentionArgument,
+    ModelPictureOption,
+    QueueingArgument,
+    show,
+)
 from dfopt_cli.options import JsonOption, PathOption
 from dfopt_cli.printing import print_json, print_tables
 from dfopt_models.growth import GrowthPath
@@ -147,17 +153,10 @@ def model_with_costs(model: str, penalties: str | None, machine: str | None) -> 
 
 @app.command(cls=FormulaCommand)
 def contention(
-    model: Annotated[
-        str,
-        typer.Argument(
-            metavar="MODEL",
-            help="The parameters, a TOML file (- is standard input), or a name: sohn-kim.",
-            autocompletion=completion.models_of("contention"),
-            show_default=False,
-        ),
-    ],
+    file: ContentionArgument,
     *,
     as_json: JsonOption = False,
+    output: ModelPictureOption = None,
     formula: FormulaOption = None,
 ) -> None:
     """Show how CPUs contend for locks.
@@ -168,28 +167,7 @@ def contention(
 
     Example: dfopt model contention sohn-kim
     """
-    from dfopt_models.contention import (
-        buffer_table,
-        contention_document,
-        contention_table,
-        contention_tables,
-        locality_table,
-        published_table,
-        read_contention,
-    )
-
-    with naming(model):
-        parameters = read_contention(model)
-        rows = contention_table(parameters)
-        tables = (
-            buffer_table(parameters),
-            locality_table(parameters),
-            published_table(parameters),
-        )
-    if as_json:
-        print_json(contention_document(parameters, rows, *tables))
-        return
-    print_tables(contention_tables(parameters, rows, *tables))
+    show("contention", file, as_json=as_json, output=output)
 
 
 @app.command(cls=FormulaCommand)

@@ -24,6 +24,7 @@ def parameters_of(model: str, known: str) -> Any:
 
 
 BatchingArgument = Annotated[str, parameters_of("batching", "debattista")]
+ContentionArgument = Annotated[str, parameters_of("contention", "sohn-kim")]
 QueueingArgument = Annotated[str, parameters_of("queueing", "short-jobs, symmetry")]
 
 ModelPictureOption = Annotated[

@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from dfopt_cli import completion
 from dfopt_cli.counters_file import CountersArgument, CpuOption, LongOption, read_counters
 from dfopt_cli.failures import naming
-from dfopt_cli.model_files import BatchingArgument, QueueingArgument, draw
+from dfopt_cli.model_files import BatchingArgument, ContentionArgument, QueueingArgument, draw
 from dfopt_cli.options import PathOption, PictureOption
 from dfopt_cli.output_files import check_output
 from dfopt_models.errors import ModelError
 from dfopt_models.growth import GrowthPath
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from dfopt_models.response_time import ResponseModel
-
-Model = TypeVar("Model")
 
 ModelsArgument = Annotated[
     list[str],
@@ -70,19 +66,7 @@ def crossover_plane(models: ModelsArgument, *, output: PictureOption) -> None:
     save_picture(plot_crossover_planes(parameters).axes[0], output)
 
 
-def contention(
-    model: Annotated[
-        str,
-        typer.Argument(
-            metavar="MODEL",
-            help="Parameters of the contention model: a TOML file, or a name: sohn-kim.",
-            autocompletion=completion.models_of("contention"),
-            show_default=False,
-        ),
-    ],
-    *,
-    output: PictureOption,
-) -> None:
+def contention(file: ContentionArgument, *, output: PictureOption) -> None:
     """Draw how CPUs contend for locks.
 
     Misses and work against the number of CPUs, with one lock and with a lock for each CPU; marks
@@ -90,10 +74,7 @@ def contention(
 
     Example: dfopt plot contention sohn-kim -o contention.svg
     """
-    from dfopt_models.contention import read_contention
-    from dfopt_models.plot import plot_contention
-
-    draw_model(model, read_contention, lambda found: plot_contention(found).axes[0], output)
+    draw("contention", file, output)
 
 
 def batching(file: BatchingArgument, *, output: PictureOption) -> None:
@@ -145,18 +126,6 @@ def queueing(file: QueueingArgument, *, output: PictureOption) -> None:
     Example: dfopt plot queueing short-jobs -o queueing.svg
     """
     draw("queueing", file, output)
-
-
-def draw_model(
-    name: str, read: Callable[[str], Model], draw: Callable[[Model], Axes], output: str
-) -> None:
-    """Draw the model of this name or file."""
-    from dfopt.plot import save_picture
-
-    check_picture(output, [name])
-    with naming(name):
-        model = read(name)
-    save_picture(draw(model), output)
 
 
 def check_picture(output: str, names: Sequence[str]) -> None:

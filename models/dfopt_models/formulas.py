@@ -30,7 +30,7 @@ OF_SYMBOLS: Mapping[Any, str] = {min: "Min", math.sqrt: "sqrt"}
 MODELS: Mapping[str, tuple[str, str]] = {
     "response-time": ("dfopt_models.response_time.formulas", "RESPONSE_TIME"),
     "crossover": ("dfopt_models.response_time.formulas", "CROSSOVER"),
-    "contention": ("dfopt_models.contention.formulas", "CONTENTION"),
+    "contention": ("dfopt_models.contention.equations", "FORMULAS"),
     "batching": ("dfopt_models.batching", "FORMULAS"),
     "counters": ("dfopt_models.counters.formulas", "COUNTERS"),
     "queueing": ("dfopt_models.queueing", "FORMULAS"),

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 Parameters = TypeVar("Parameters", bound=DocumentPart)
 
 MODELS: Mapping[str, tuple[str, str]] = {
+    "contention": ("dfopt_models.contention", "CONTENTION"),
     "batching": ("dfopt_models.batching", "BATCHING"),
     "queueing": ("dfopt_models.queueing", "QUEUEING"),
 }

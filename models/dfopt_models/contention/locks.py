@@ -237,6 +237,52 @@ def bisect(
     return float((low * high) ** 0.5)
 
 
+def with_buffers(  # noqa: PLR0913 -- the parts of the model
+    cpus: int,
+    think: float,
+    hold: float,
+    buffer_hold: float,
+    *,
+    split: bool,
+    holds: Holds = Holds.EXPONENTIAL,
+) -> Contention:
+    """Return what CPUs do that use a queue of their own and a list of free buffers in each round.
+
+    Parameters
+    ----------
+    hold
+        For which a queue's lock is held; there is one for each CPU.
+    buffer_hold
+        For which the lock of free buffers is held.
+    split
+        Whether each CPU has a list of free buffers, or all share one.
+    """
+    queues = SpinLocks(hold, cpus)
+    return contention(cpus, think, [queues, SpinLocks(buffer_hold, cpus if split else 1)], holds)
+
+
+def buffer_hold_for(
+    slope: float, cpus: tuple[int, ...], think: float, hold: float, holds: Holds
+) -> float:
+    """Return the hold time of one list of free buffers with which CPUs add this much work each.
+
+    Raises
+    ------
+    ModelError
+        When no hold time gives the slope.
+    """
+
+    def slope_with(buffer_hold: float) -> float:
+        return mean_slope(
+            lambda number: (
+                with_buffers(number, think, hold, buffer_hold, split=False, holds=holds).work
+            ),
+            cpus,
+        )
+
+    return bisect(slope_with, slope, (hold / 10**6, think), "buffers.fitted")
+
+
 def _arrivals(cpus: int, hold: float) -> list[list[float]]:
     """Return how likely at least each number of CPUs comes during a hold, in think times.
 

@@ -1,11 +1,24 @@
-"""What several scans of all ready queues cost, and what a band of its own gains."""
+"""What several scans of all ready queues cost, what a band of its own gains, and borrowing.
+
+In an affinity group each CPU has a part of every resource, and uses another's if its own is empty
+(Sohn and Kim, section VI). The free buffers of a kernel are such a resource.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from dfopt_models.contention import equations
 from dfopt_models.errors import ModelError
+
+STEPS = 200
+"""Rounds in which the share of borrowed resources settles."""
+
+EXACT = 1e-12
+
+MOST = 10**6
+"""At most this many resources on a CPU's list."""
 
 
 def expected_looks(chances: Sequence[float], cpus: int) -> tuple[float, ...]:
@@ -98,3 +111,68 @@ def third_band(cpus: int, load: float, first: float, rest: float) -> float:
         )
     wait = equations.wait_in_line(cpus, load, all_busy(cpus, load))
     return float((rest + equations.wait_with_priority(wait, load, first)) / (rest + wait))
+
+
+@dataclass(frozen=True, slots=True)
+class Borrowing:
+    """How a CPU finds a free resource, in an affinity group or in one pool.
+
+    Parameters
+    ----------
+    own_empty
+        How likely its own part is empty, so that it looks at the others'.
+    none_alone
+        How likely there is none if the parts are never shared.
+    none
+        How likely all parts are empty, as in one pool.
+    """
+
+    own_empty: float
+    none_alone: float
+    none: float
+
+    @property
+    def borrowed(self) -> float:
+        """Which share is borrowed from another part."""
+        return self.own_empty - self.none
+
+
+def borrowing(cpus: int, resources: int, used: float) -> Borrowing:
+    """Return how often a CPU borrows.
+
+    Who finds all parts empty goes without. Then only the total counts for that, and Erlang's loss
+    formula gives it whatever the times are for which resources are kept. How often the own part
+    is empty is an approximation: what others borrow is taken for requests that come at random.
+
+    Parameters
+    ----------
+    cpus
+        How many CPUs there are.
+    resources
+        How many resources each has.
+    used
+        How many a CPU would use on average if there were always enough.
+
+    Raises
+    ------
+    ModelError
+        When a number is out of its range.
+    """
+    if not (cpus >= 1 and 1 <= resources <= MOST and 0 < used <= MOST):
+        raise ModelError(
+            "a CPU must have at least one resource and use more than none; "
+            f"here are {resources} and {used:g} on {cpus} CPUs"
+        )
+    none = loss(cpus * resources, cpus * used)
+    alone = loss(resources, used)
+    low, high = none, 1.0
+    for _ in range(STEPS):
+        # A part serves what its own CPU and the others take from it, on average its share of all.
+        middle = (low + high) / 2
+        if loss(resources, used * (1 - none) / (1 - middle)) > middle:
+            low = middle
+        else:
+            high = middle
+        if high - low < EXACT:
+            break
+    return Borrowing(own_empty=(low + high) / 2, none_alone=alone, none=none)

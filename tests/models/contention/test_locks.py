@@ -12,10 +12,10 @@ from dfopt_models.contention import (
     SpinLocks,
     constant_holds,
     contention,
+    loss,
     own_lock_first,
     think_for,
 )
-from dfopt_models.contention.scans import loss
 from dfopt_models.errors import ModelError
 
 TIMES = st.floats(0.1, 50)

@@ -5,23 +5,23 @@ from itertools import pairwise
 import pytest
 
 from dfopt_models.contention import (
+    CONTENTION,
     Holds,
     Measurement,
     SpinLocks,
     contention,
+    contention_result,
     mean_slope,
-    published_table,
-    read_contention,
     think_for,
+    with_buffers,
 )
-from dfopt_models.contention.affinity_group import with_buffers
 
 CPUS = (2, 4, 6, 8, 10)
 
 
 @pytest.fixture(scope="module")
 def model():
-    return read_contention("sohn-kim")
+    return CONTENTION.read("sohn-kim")
 
 
 def percent(shares):
@@ -116,7 +116,7 @@ def test_misses_by_locality(model):
 def test_scans_and_bands_are_fitted(model):
     assert model.scans.look_time == pytest.approx(0.0075)
     assert model.third_band.relative == pytest.approx(0.78)
-    fitted = {row.published.what for row in published_table(model) if row.is_fitted}
+    fitted = {row.what for row in contention_result(model).published if row.fitted}
     assert fitted == {
         Measurement.MISSES,
         Measurement.SLOPE_ONE_LIST,

@@ -6,8 +6,7 @@ from itertools import product
 
 import pytest
 
-from dfopt_models.contention import borrowing, expected_looks, look_time, loss, third_band
-from dfopt_models.contention.scans import all_busy
+from dfopt_models.contention import all_busy, borrowing, expected_looks, look_time, loss, third_band
 from dfopt_models.errors import ModelError
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from dfopt import replace
 from dfopt_models.batching import BATCHING
-from dfopt_models.contention import read_contention
+from dfopt_models.contention import CONTENTION
 from dfopt_models.plot import plot_batching, plot_contention
 
 
@@ -14,7 +14,7 @@ def legend_of(axes):
 
 
 def test_misses_and_work_against_cpus():
-    model = read_contention("sohn-kim")
+    model = CONTENTION.read("sohn-kim")
     left, right = plot_contention(model).axes
     curves = [line for line in left.lines if line.get_linestyle() != "None"]
     assert [line.get_ydata()[-1] for line in curves] == pytest.approx(
@@ -28,7 +28,7 @@ def test_misses_and_work_against_cpus():
 
 
 def test_nothing_measured_and_many_cpus():
-    model = replace(read_contention("sohn-kim"), published=(), cpus=(1, 500), buffers=None)
+    model = replace(CONTENTION.read("sohn-kim"), published=(), cpus=(1, 500), buffers=None)
     left, right = plot_contention(model).axes
     assert len(left.lines[0].get_xdata()) < 60
     assert "measured" not in legend_of(right)
