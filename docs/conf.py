@@ -11,7 +11,7 @@ from dfopt.plot import plot_schedule, save_picture
 from dfopt_models import plot as model_plot
 from dfopt_models.batching import BATCHING
 from dfopt_models.contention import CONTENTION
-from dfopt_models.counters import read_counters_model
+from dfopt_models.counters import COUNTERS
 from dfopt_models.queueing import QUEUEING
 from dfopt_models.response_time import read_model
 
@@ -105,7 +105,7 @@ def draw_pictures(app: Sphinx) -> None:
         "queueing": model_plot.plot_queueing(QUEUEING.read("short-jobs")).figure,
     }.items():
         save_picture(figure.axes[0], PICTURES / f"{name}.svg")
-    counters = model_plot.plot_counters(read_counters_model("ziemba"))
+    counters = model_plot.plot_counters(COUNTERS.read("ziemba"))
     save_picture(counters, PICTURES / "counters.svg")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -95,6 +96,8 @@ def _finish(part: dict[str, Any], kind: type | None) -> None:
         if field.pop("required", False):
             part["required"].append(name)
             field.pop("default", None)
+        if isinstance(field.get("default"), float) and isnan(field["default"]):
+            del field["default"]
         if field.get("default", ...) is None:
             _refuse_null(field)
         elif field.pop("nullable", False):  # an infinite number is written as null

@@ -7,12 +7,21 @@ from typing import Annotated
 import typer
 
 from dfopt import Objective
-from dfopt_cli.counters_file import CountersArgument, CpuOption, LongOption, read_counters
+from dfopt_cli.counters_file import (
+    CountersArgument,
+    CpuOption,
+    LongOption,
+    draw_counters,
+    read_counters,
+)
 from dfopt_cli.failures import naming
 from dfopt_cli.formula_option import FormulaOption
+from dfopt_cli.model_files import print_result
 from dfopt_cli.options import JsonOption
 from dfopt_cli.output_files import check_output
-from dfopt_cli.printing import print_json, print_tables, say
+from dfopt_cli.printing import say
+
+PICTURES = (".svg", ".png", ".pdf")
 
 
 def counters(
@@ -33,7 +42,8 @@ def counters(
             "--output",
             "-o",
             metavar="FILE",
-            help="Write the model to a TOML file.",
+            help="Write the model to a TOML file; or draw a picture, if the name ends in .svg, "
+            ".png or .pdf.",
             show_default=False,
         ),
     ] = None,
@@ -64,29 +74,24 @@ def counters(
     Example: dfopt model counters ziemba --instance web.json --resolution 100
     """  # fmt: skip
     from dfopt.files import write_instance
-    from dfopt_models.counters import counters_instance, write_counters_model
-    from dfopt_models.counters.document import counters_document
-    from dfopt_models.counters.tables import counters_tables
+    from dfopt_models.counters import COUNTERS, counters_instance
 
+    if output is not None and output.endswith(PICTURES):
+        draw_counters(file, output, long=long, cpu=cpu)
+        return
     for name in (output, instance):
         if name is not None:
             check_output(name, file)
     with naming(file):
         model, figures = read_counters(file, long=long, cpu=cpu, mean=mean)
-        document = counters_document(model, figures)
         if instance is not None:
-            write_instance(
-                counters_instance(
-                    model, tasks=tasks, cpus=cpus, objective=objective, resolution=resolution
-                ),
-                instance,
+            made = counters_instance(
+                model, tasks=tasks, cpus=cpus, objective=objective, resolution=resolution
             )
+            write_instance(made, instance)
     if output is not None:
-        write_counters_model(model, output)
-    if as_json:
-        print_json(document)
-        return
-    print_tables(counters_tables(model, figures))
+        COUNTERS.write(model, output)
+    print_result("counters", file, model, as_json=as_json, figures=figures)
     for name, what in ((output, "the model"), (instance, "the instance")):
-        if name is not None:
+        if name is not None and not as_json:
             say(f"dfopt: {what} is in {name}")

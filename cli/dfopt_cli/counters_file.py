@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dfopt_cli import completion
+from dfopt_cli.failures import naming
+from dfopt_cli.output_files import check_output
+from dfopt_models.errors import ModelError
 
 if TYPE_CHECKING:
     from dfopt_models.counters import CounterFigures, CountersModel
@@ -52,12 +55,12 @@ def read_counters(
     from dfopt.files.formats import named_format
     from dfopt.files.streams import first_bytes
     from dfopt_models.counters import (
+        COUNTERS,
         Mean,
         counted_dispatches,
         counter_figures,
         counters_model,
         long_threshold,
-        read_counters_model,
         read_samples,
     )
     from dfopt_models.parameter_files import parameter_name
@@ -74,10 +77,26 @@ def read_counters(
     if is_model:
         if long is not None or cpu:
             raise typer.BadParameter("a model has no samples; --long and --cpu are for samples")
-        return read_counters_model(file), None
+        return COUNTERS.read(file), None
     dispatches = counted_dispatches(read_samples(file), cpus=cpu or None)
     long_ns = long_threshold(dispatches) if long is None else round(long * NS_PER_MS)
     model = counters_model(
         dispatches, long_ns=long_ns, name=parameter_name(file).removesuffix(".csv"), mean=Mean(mean)
     )
     return model, counter_figures(dispatches, long_ns=long_ns)
+
+
+def draw_counters(
+    file: str, output: str, *, long: float | None, cpu: list[int] | None, warm_up: bool = False
+) -> None:
+    """Draw what a file says of task types, or the warm-up of its first thread type."""
+    from dfopt.plot import check_picture_name, save_picture
+    from dfopt_models.plot import plot_counters, plot_warm_up
+
+    check_picture_name(output)
+    check_output(output, file)
+    with naming(file):
+        model, _ = read_counters(file, long=long, cpu=cpu)
+        if warm_up and not model.warm_up:
+            raise ModelError("has no warm-up to draw; add [[warm_up]] to a model", place="warm_up")
+    save_picture(plot_warm_up(model.warm_up[0]) if warm_up else plot_counters(model), output)

@@ -41,15 +41,23 @@ ModelPictureOption = Annotated[
 
 def show(name: str, file: str, *, as_json: bool, output: str | None = None, **options: Any) -> None:
     """Print what a model says of the parameters in a file, or draw them if there is an output."""
-    from dfopt_models.errors import OptionError
     from dfopt_models.model import model_named
 
     if output is not None:
         draw(name, file, output)
         return
+    with naming(file):
+        parameters = model_named(name).read(file)
+    print_result(name, file, parameters, as_json=as_json, **options)
+
+
+def print_result(name: str, file: str, parameters: Any, *, as_json: bool, **options: Any) -> None:
+    """Print what a model says of parameters."""
+    from dfopt_models.errors import OptionError
+    from dfopt_models.model import model_named
+
     model = model_named(name)
     with naming(file):
-        parameters = model.read(file)
         try:
             result = model.says(parameters, **options)
         except OptionError as error:

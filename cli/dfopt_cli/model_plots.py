@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dfopt_cli import completion
-from dfopt_cli.counters_file import CountersArgument, CpuOption, LongOption, read_counters
+from dfopt_cli.counters_file import CountersArgument, CpuOption, LongOption, draw_counters
 from dfopt_cli.failures import naming
 from dfopt_cli.model_files import BatchingArgument, ContentionArgument, QueueingArgument, draw
 from dfopt_cli.options import PathOption, PictureOption
 from dfopt_cli.output_files import check_output
-from dfopt_models.errors import ModelError
 from dfopt_models.growth import GrowthPath
 
 if TYPE_CHECKING:
@@ -105,16 +104,7 @@ def counters(
 
     Example: dfopt plot counters ziemba -o counters.svg
     """
-    from dfopt.plot import check_picture_name, save_picture
-    from dfopt_models.plot import plot_counters, plot_warm_up
-
-    check_picture_name(output)
-    check_output(output, file)
-    with naming(file):
-        model, _ = read_counters(file, long=long, cpu=cpu)
-        if warm_up and not model.warm_up:
-            raise ModelError("has no warm-up to draw; add [[warm_up]] to a model", place="warm_up")
-    save_picture(plot_warm_up(model.warm_up[0]) if warm_up else plot_counters(model), output)
+    draw_counters(file, output, long=long, cpu=cpu, warm_up=warm_up)
 
 
 def queueing(file: QueueingArgument, *, output: PictureOption) -> None:

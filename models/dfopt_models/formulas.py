@@ -8,7 +8,6 @@ compares :meth:`Formula.value` with the number.
 from __future__ import annotations
 
 import inspect
-import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -24,15 +23,15 @@ Equation = TypeVar("Equation", bound=Callable[..., Any])
 
 SUBSTACK = re.compile(r"\\substack\{([^{}]*)\}")
 
-OF_SYMBOLS: Mapping[Any, str] = {min: "Min", math.sqrt: "sqrt"}
-"""What SymPy calls functions that equations take as parameters."""
+OF_SYMBOLS = {"min": "Min", "sqrt": "sqrt", "exp": "exp"}
+"""What SymPy calls functions that equations take as parameters, by their names."""
 
 MODELS: Mapping[str, tuple[str, str]] = {
     "response-time": ("dfopt_models.response_time.formulas", "RESPONSE_TIME"),
     "crossover": ("dfopt_models.response_time.formulas", "CROSSOVER"),
     "contention": ("dfopt_models.contention.equations", "FORMULAS"),
     "batching": ("dfopt_models.batching", "FORMULAS"),
-    "counters": ("dfopt_models.counters.formulas", "COUNTERS"),
+    "counters": ("dfopt_models.counters.equations", "FORMULAS"),
     "queueing": ("dfopt_models.queueing", "FORMULAS"),
 }
 """For each command of the models: the module of its formulas, and the name of the tuple there."""
@@ -220,8 +219,8 @@ class Equations:
         given = inspect.signature(function).parameters.values()
         return function(
             **{
-                each.name: getattr(sympy, OF_SYMBOLS[each.default])
-                if each.default in OF_SYMBOLS
+                each.name: getattr(sympy, OF_SYMBOLS[each.default.__name__])
+                if getattr(each.default, "__name__", "") in OF_SYMBOLS
                 else self.symbols(symbols.get(each.name, each.name))[0]
                 for each in given
             }

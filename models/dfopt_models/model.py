@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import msgspec
 
+from dfopt.files import write_text
 from dfopt.files.documents import DocumentType
 from dfopt.files.formats import parse_toml_of
 from dfopt.structs import Checked, DocumentPart
@@ -31,6 +32,7 @@ Parameters = TypeVar("Parameters", bound=DocumentPart)
 MODELS: Mapping[str, tuple[str, str]] = {
     "contention": ("dfopt_models.contention", "CONTENTION"),
     "batching": ("dfopt_models.batching", "BATCHING"),
+    "counters": ("dfopt_models.counters", "COUNTERS"),
     "queueing": ("dfopt_models.queueing", "QUEUEING"),
 }
 """For each model: the module that it is in, and its name there."""
@@ -114,6 +116,19 @@ class AnalyticModel(Generic[Parameters]):
         document = parse_toml_of(text, self.parameters.format)
         return self.parameters.read_parsed({"name": name} | document)
 
+    def write(self, parameters: Parameters, path: str | Path) -> None:
+        """Write parameters to a TOML file, as a whole or not at all.
+
+        Raises
+        ------
+        FileError
+            When the file cannot be written.
+        """
+        import tomli_w
+
+        document = self.parameters.to_document(parameters)
+        write_text(path, tomli_w.dumps(_without_nulls(document)))
+
     def figure(self, parameters: Parameters, **options: Any) -> Figure:
         """Return the picture of parameters."""
         plot = import_module("dfopt_models.plot")
@@ -135,3 +150,10 @@ def model_named(name: str) -> AnalyticModel[Any]:
     module, constant = MODELS[name]
     model: AnalyticModel[Any] = getattr(import_module(module), constant)
     return model
+
+
+def _without_nulls(value: Any) -> Any:
+    """Return a value without keys that have none: infinite numbers, and TOML has no null."""
+    if isinstance(value, dict):
+        return {key: _without_nulls(item) for key, item in value.items() if item is not None}
+    return [_without_nulls(item) for item in value] if isinstance(value, list) else value

@@ -8,12 +8,12 @@ this one agrees with the numbers that the paper prints.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
+from dfopt.structs import NULLABLE, DocumentPart
 from dfopt_models.counters.samples import (
     DATA_MISSES,
     INSTRUCTION_MISSES,
@@ -49,8 +49,7 @@ class Key(NamedTuple):
     codes: Integers
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PerformanceRow:
+class PerformanceRow(DocumentPart):
     """The performance of a group of dispatches.
 
     Parameters
@@ -71,7 +70,7 @@ class PerformanceRow:
         Misses of the second cache per 100 instructions; None if they were not counted.
     """
 
-    group: tuple[tuple[str, str], ...]
+    group: dict[str, str]
     dispatches: int
     dispatch_share: float
     time_share: float
@@ -82,8 +81,7 @@ class PerformanceRow:
     data_misses: float | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DeviationRow:
+class DeviationRow(DocumentPart):
     """The share of threads whose mean is in a range around the mean of all (Figure 7).
 
     Parameters
@@ -91,19 +89,18 @@ class DeviationRow:
     metric
         ``"ipc"``, ``"instruction_misses"`` or ``"data_misses"``.
     low, high
-        The range, in standard deviations from the mean.
+        The range, in standard deviations from the mean; where it has no end, documents have null.
     share
         The share of threads.
     """
 
     metric: str
-    low: float
-    high: float
+    low: Annotated[float, NULLABLE]
+    high: Annotated[float, NULLABLE]
     share: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QueueRow:
+class QueueRow(DocumentPart):
     """How many threads waited for a CPU at its switches (Figure 11)."""
 
     cpu: int
@@ -113,8 +110,7 @@ class QueueRow:
     largest: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CounterFigures:
+class CounterFigures(DocumentPart):
     """The tables, each about one or two figures of the paper.
 
     Parameters
@@ -249,10 +245,9 @@ def performance(
 
     return tuple(
         PerformanceRow(
-            group=tuple(
-                (key.name, key.values[code])
-                for key, code in zip(keys, groups[:, group], strict=True)
-            ),
+            group={
+                key.name: key.values[code] for key, code in zip(keys, groups[:, group], strict=True)
+            },
             dispatches=int(count[group]),
             dispatch_share=float(count[group] / whole_count[group]),
             time_share=float(time[group] / whole_time[group]),

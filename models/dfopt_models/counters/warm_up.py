@@ -7,15 +7,26 @@ curve up to t, the cumulative reading.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from msgspec import Meta
+from msgspec.structs import force_setattr
 
+from dfopt.errors import FileError
+from dfopt.structs import Checked
+from dfopt_models.counters.equations import cumulative, instantaneous, lost
 from dfopt_models.counters.samples import Floats
 from dfopt_models.errors import ModelError
+
+UNKNOWN = math.nan
+"""Stands for a time that is not given."""
+
+Milliseconds = Annotated[float, Meta(ge=0)]
 
 LEAST_POINTS = 3
 """The curve has three parameters."""
@@ -28,25 +39,38 @@ class Reading(StrEnum):
     CUMULATIVE = "cumulative"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WarmUpPoint:
+class WarmUpPoint(Checked):
     """The mean of instructions per cycle between two times.
 
     Parameters
     ----------
-    begin, end
-        The times since the dispatch, milliseconds. Both may be equal: a point of the curve. An
-        infinite end stands for the limit of the curve.
+    begin
+        A time since the dispatch, milliseconds.
+    end
+        A later time; without it this is a point of the curve.
+    limit
+        Whether this is where the curve leads; then no time is needed, and ``end`` is infinite.
     ipc
         Instructions per cycle, in any unit that all points share.
-    weight
-        The number of dispatches that it stands for.
     """
 
-    begin: float
-    end: float
+    begin: Milliseconds = UNKNOWN
+    end: Milliseconds = UNKNOWN
+    limit: bool = False
     ipc: float
-    weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        """Settle the times."""
+        super().__post_init__()
+        if self.limit:
+            force_setattr(self, "begin", 0.0 if self.begin is UNKNOWN else self.begin)
+            force_setattr(self, "end", math.inf)
+        elif self.begin is UNKNOWN:
+            raise FileError("is missing; give the time in milliseconds", place="begin")
+        elif self.end is UNKNOWN:
+            force_setattr(self, "end", self.begin)
+        if self.begin > self.end:
+            raise FileError("must be from 0 to 'end'", place="begin")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,23 +103,7 @@ class WarmUp:
     @property
     def lost(self) -> float:
         """The work that a cold slice loses, as time at full speed: D·τ/a, milliseconds."""
-        return self.deficit * self.time_constant / self.limit
-
-
-def instantaneous(time: Floats, limit: float, deficit: float, time_constant: float) -> Floats:
-    """Return IPC(t)."""
-    values: Floats = limit - deficit * np.exp(-time / time_constant)
-    return values
-
-
-def cumulative(time: Floats, limit: float, deficit: float, time_constant: float) -> Floats:
-    """Return the mean of IPC from 0 to t."""
-    relative = time / time_constant
-    # (1 − exp(−x)) / x, which is 1 at 0.
-    share = np.ones_like(relative)
-    np.divide(-np.expm1(-relative), relative, out=share, where=relative > 0)
-    values: Floats = limit - deficit * share
-    return values
+        return float(lost(self.limit, self.deficit, self.time_constant))
 
 
 CURVES = {Reading.INSTANTANEOUS: instantaneous, Reading.CUMULATIVE: cumulative}
@@ -105,7 +113,7 @@ STEPS = 64
 
 
 def fit_warm_up(points: Sequence[WarmUpPoint], reading: Reading) -> WarmUp:
-    """Return the curve nearest to points, by weighted least squares; 0 ≤ D ≤ a.
+    """Return the curve nearest to points, by least squares; 0 ≤ D ≤ a.
 
     Raises
     ------
@@ -120,8 +128,7 @@ def fit_warm_up(points: Sequence[WarmUpPoint], reading: Reading) -> WarmUp:
             "slice lengths"
         )
     ipc = np.array([point.ipc for point in points])
-    weights = np.array([point.weight for point in points])
-    scale = np.sqrt(weights / weights.sum())
+    scale = math.sqrt(1 / len(points))
     fractions = (np.arange(STEPS) + 0.5) / STEPS
     ends = np.array([point.end for point in points])
     is_limit = np.isinf(ends)

@@ -8,6 +8,10 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from dfopt_models.counters import CounterSamples, read_samples
 
 MS = 1_000_000
 CLOCK_GHZ = 2.0
@@ -80,3 +84,11 @@ def published_samples(seed: int = 0) -> str:
                 (I_MISSES, D_MISSES) if place else (OTHER_I, OTHER_D),
             )
     return "\n".join(clock.rows) + "\n"
+
+
+def parsed_samples(text: str) -> CounterSamples:
+    """Return the samples in a table."""
+    with TemporaryDirectory() as folder:
+        file = Path(folder, "samples.csv")
+        file.write_text(text)
+        return read_samples(file)

@@ -11,15 +11,13 @@ from matplotlib.figure import Figure
 from dfopt.errors import DfoptError
 from dfopt.files.formats import Format
 from dfopt_models.counters import (
+    COUNTERS,
     CounterSamples,
     CountersModel,
     counted_dispatches,
     counters_instance,
     counters_model,
-    read_counters_model,
-    write_counters_model,
 )
-from dfopt_models.counters.document import parse_counters_model
 from dfopt_models.parameter_files import parameter_text
 from dfopt_models.plot import plot_counters, plot_warm_up
 
@@ -69,27 +67,31 @@ def test_standard_errors_agree_with_repeated_draws() -> None:
 
 def test_a_model_is_read_as_it_was_written(tmp_path: Path) -> None:
     model = model_of(drawn(1))
-    write_counters_model(model, tmp_path / "model.toml")
-    assert read_counters_model(tmp_path / "model.toml") == model
+    COUNTERS.write(model, tmp_path / "model.toml")
+    assert COUNTERS.read(tmp_path / "model.toml") == model
 
 
 def test_counts_are_shared_out() -> None:
     for tasks in (1, 2, 7, 100, 1_001):
-        instance = counters_instance(read_counters_model("ziemba"), tasks=tasks, cpus=3)
+        instance = counters_instance(COUNTERS.read("ziemba"), tasks=tasks, cpus=3)
         assert instance.task_count == tasks
 
 
 @pytest.mark.parametrize(
     ("old", "new", "problem"),
     [
-        ("best_ipc = 1.105", "best_ipc = 0", "type[0].best_ipc: must be above 0, not 0"),
+        ("best_ipc = 1.105", "best_ipc = 0", "type[0].best_ipc: must be more than 0, not 0"),
         ("best_ipc = 1.105", "best_icp = 1", "type[0].best_icp: unknown key; did you mean"),
-        ("ipc = 1.07", "ipc = -1", "type[0].after[0].ipc: must be above 0, not -1"),
+        ("ipc = 1.07", "ipc = -1", "type[0].after[0].ipc: must be more than 0, not -1"),
         ("ipc = 1.07", "ipc = '1'", "type[0].after[0].ipc: must be a number, not '1'"),
         ('name = "PHP"', 'name = "HTTP"', "type[1].name: 'HTTP' is there twice; leave one"),
         ('type = "long PHP"', 'type = "PHP"', "type[0].after[2].type: 'PHP' is there twice"),
         ('harmful_type = "long PHP"', 'harmful_type = "x"', "segregation.harmful_type: there is"),
-        ("time_share = 0.34", "time_share = 34", "segregation.time_share: must be from 0 to 1"),
+        (
+            "time_share = 0.34",
+            "time_share = 34",
+            "segregation.time_share: must be at most 1, not 34",
+        ),
         ('"instantaneous"', '"sudden"', "warm_up[0].reading: must be one of 'instantaneous'"),
         ("begin = 0, end = 1", "begin = 2, end = 1", "warm_up[0].points[0].begin: must be from 0"),
         ("{ begin = 4, ipc", "{ ipc", "warm_up[0].points[1].begin: is missing; give the time"),
@@ -98,12 +100,12 @@ def test_counts_are_shared_out() -> None:
 def test_wrong_models_are_refused(old: str, new: str, problem: str) -> None:
     assert old in TEXT
     with pytest.raises(DfoptError) as refused:
-        parse_counters_model(TEXT.replace(old, new, 1))
+        COUNTERS.parse(TEXT.replace(old, new, 1))
     assert problem in str(refused.value)
 
 
 def test_pictures() -> None:
-    model = read_counters_model("ziemba")
+    model = COUNTERS.read("ziemba")
     axes = plot_counters(model, ax=Figure().add_subplot())
     widths = [bar.get_width() for bar in axes.patches]
     assert widths[:3] == pytest.approx([96.8, 90.5, 40.7], abs=0.05)

@@ -6,32 +6,31 @@ import pytest
 from dfopt import Objective, Status, TimeLimit, solve
 from dfopt.verify import verify
 from dfopt_models.counters import (
+    COUNTERS,
+    CURVES,
     Mean,
+    PerformanceRow,
     Reading,
     WarmUpPoint,
     counted_dispatches,
     counter_figures,
     counters_instance,
     counters_model,
+    cumulative,
     fit_warm_up,
     long_threshold,
-    read_counters_model,
 )
-from dfopt_models.counters.figures import PerformanceRow
-from dfopt_models.counters.formulas import COUNTERS
-from dfopt_models.counters.sample_files import csv_rows, samples_of
-from dfopt_models.counters.warm_up import CURVES, cumulative
-from tests.models.counters.synthetic import published_samples
+from tests.models.counters.synthetic import parsed_samples, published_samples
 
-ZIEMBA = read_counters_model("ziemba")
-DISPATCHES = counted_dispatches(samples_of(list(csv_rows(published_samples()))))
+ZIEMBA = COUNTERS.read("ziemba")
+DISPATCHES = counted_dispatches(parsed_samples(published_samples()))
 LONG = long_threshold(DISPATCHES)
 FIGURES = counter_figures(DISPATCHES, long_ns=LONG)
 POINTS = ZIEMBA.warm_up[0].points
 
 
 def row(rows: tuple[PerformanceRow, ...], **group: str) -> PerformanceRow:
-    (found,) = [each for each in rows if dict(each.group).items() >= group.items()]
+    (found,) = [each for each in rows if each.group.items() >= group.items()]
     return found
 
 
@@ -48,7 +47,7 @@ def test_the_threshold_lies_between_short_and_long_dispatches() -> None:
 def test_performance_after_what_ran_before() -> None:
     http = row(FIGURES.by_type, type="HTTP")
     assert http.ipc_of_dispatches == pytest.approx(1, abs=0.001)
-    after = {dict(each.group)["after"]: each for each in FIGURES.by_predecessor[:-1]}
+    after = {each.group["after"]: each for each in FIGURES.by_predecessor[:-1]}
     series = [each for name, each in after.items() if name.endswith("of its type")]
     count = sum(each.dispatches for each in series)
 
@@ -72,7 +71,7 @@ def test_the_total_does_not_agree_with_the_published_mean() -> None:
 
 
 def test_performance_by_slice_length() -> None:
-    lengths = {dict(each.group)["length"]: each for each in FIGURES.by_length[1:]}
+    lengths = {each.group["length"]: each for each in FIGURES.by_length[1:]}
     assert list(lengths) == ["0–1 ms", "2–4 ms", "4–8 ms", "16–32 ms"]
     measured = [lengths[name].ipc_of_dispatches for name in ("0–1 ms", "4–8 ms", "16–32 ms")]
     assert measured == pytest.approx([0.52, 1.54, 1.76], abs=0.001)
@@ -150,7 +149,7 @@ def test_the_instance(objective: Objective, optimum: int) -> None:
 
 
 def test_formulas_agree_with_the_numbers() -> None:
-    by_name = {formula.name: formula for formula in COUNTERS}
+    by_name = {formula.name: formula for formula in COUNTERS.formulas}
     http = ZIEMBA.types[0]
     values = {"t_q": 140_000.0, "IPC_best": 1.105, "IPC_pq": 0.45}
     assert by_name["penalty"].value(values) == pytest.approx(http.penalty("long PHP"))

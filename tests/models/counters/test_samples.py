@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from dfopt.errors import DfoptError
-from dfopt_models.counters import CounterSamples, counted_dispatches, read_samples
-from dfopt_models.counters.sample_files import csv_rows, samples_of
+from dfopt_models.counters import counted_dispatches, read_samples
+from tests.models.counters.synthetic import parsed_samples as parsed
 
 HEADER = "time,cpu,thread,type,instructions,cycles\n"
 BY_HAND = HEADER + (
@@ -31,10 +31,6 @@ my shell 9 [001] 12.000009: 1 sched:sched_switch:
 my shell 9 [001] 12.000009: 40 instructions:
 my shell 9 [001] 12.000009: 80 cycles:
 """
-
-
-def parsed(text: str) -> CounterSamples:
-    return samples_of(list(csv_rows(text)))
 
 
 def test_what_ran_before_by_hand() -> None:
