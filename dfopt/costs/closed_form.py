@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import NamedTuple
 
 from dfopt.costs.role import Role
@@ -204,32 +205,29 @@ def best_ends(start: CpuStart, blocks: Mapping[int, Roles]) -> Arrangement:
         toll = start.arrival + start.departure
         return Arrangement(toll + roles.last.cost, {fragment: Role.LAST})
 
-    middle = start.arrival + sum(roles.middle.cost for roles in blocks.values())
-    first_saving = {
-        fragment: roles.first.cost - roles.middle.cost
-        for fragment, roles in blocks.items()
-        if start.spares_entry(fragment)
-    }
-    last_saving = {
-        fragment: roles.last.cost - roles.middle.cost for fragment, roles in blocks.items()
-    }
-    best_firsts = sorted(first_saving, key=first_saving.__getitem__)[:2]
-    best_lasts = sorted(last_saving, key=last_saving.__getitem__)[:2]
-
+    middle = start.arrival
+    firsts, lasts, splits = [], [], []
+    for fragment, roles in blocks.items():
+        cost = roles.middle.cost
+        middle += cost
+        lasts.append((roles.last.cost - cost, fragment))
+        if start.spares_entry(fragment):
+            firsts.append((roles.first.cost - cost, fragment))
+            splits.append((roles.split.cost - cost, fragment))
+    by_saving = itemgetter(0)
+    firsts.sort(key=by_saving)
+    lasts.sort(key=by_saving)
     options: list[tuple[int, int | None, int, bool]] = [
-        (first_saving[first] + last_saving[last], first, last, False)
-        for first in best_firsts
-        for last in best_lasts
+        (first_saving + last_saving, first, last, False)
+        for first_saving, first in firsts[:2]
+        for last_saving, last in lasts[:2]
         if first != last
     ]
-    options += [
-        (blocks[both].split.cost - blocks[both].middle.cost, both, both, True)
-        for both in first_saving
-    ]
+    options += [(saving, both, both, True) for saving, both in splits]
     if not start.free_for_all:
-        last = best_lasts[0]
-        options.append((start.departure + last_saving[last], None, last, False))
-    saving, first, last, split = min(options, key=lambda option: option[0])
+        saving, last = lasts[0]
+        options.append((start.departure + saving, None, last, False))
+    saving, first, last, split = min(options, key=by_saving)
 
     chosen = dict.fromkeys(blocks, Role.MIDDLE)
     if first is not None:

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from operator import add
 
 from dfopt.errors import MethodError
 from dfopt.problem.certificate import CompleteSearch
 from dfopt.problem.instance import Instance, Objective
-from dfopt.problem.schedule import combined_cost
 from dfopt.problem.switch_costs import start_cost, switch_cost
 from dfopt.solvers.search import Search
 
@@ -116,12 +116,13 @@ def _dealt(
 ) -> dict[int, tuple[int, int]]:
     """Give one more CPU every subset of what the CPUs before it left."""
     dealt: dict[int, tuple[int, int]] = {}
+    combine: Callable[[int, int], int] = add if objective is Objective.TOTAL_PENALTY else max
     for before, (value, _) in reachable.items():
         left = everything & ~before
         subset = left
         while True:
             if subset in paths:
-                combined = combined_cost(objective, (value, paths[subset][0]))
+                combined = combine(value, paths[subset][0])
                 after = before | subset
                 if after not in dealt or combined < dealt[after][0]:
                     dealt[after] = (combined, subset)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from graphlib import TopologicalSorter
 from heapq import nsmallest
 
-from dfopt.solvers.heuristics.contents import Contents, Part, PartCosts
+from dfopt.solvers.heuristics.contents import Contents, Part, PartCosts, Parts
 from dfopt.solvers.search import Search
 
 MOST_CANDIDATES = 8
@@ -54,15 +54,33 @@ def _best_fit(search: Search, costs: PartCosts, order: Sequence[Part]) -> Conten
                 roomiest = min(cpus, key=lambda cpu: (contents.loads[cpu], contents.costs[cpu]))
                 part = first_of(left, capacity - contents.loads[roomiest])
                 candidates = [roomiest]
-            options = {cpu: contents.priced(cpu, {}, part) for cpu in candidates}
-            cpu = min(options, key=lambda option: (options[option][1], -contents.loads[option]))
-            contents.put(cpu, *options[cpu], growth=sum(part.values()))
+            cpu, parts, cost = _least(contents, candidates, part)
+            contents.put(cpu, parts, cost, growth=sum(part.values()))
             left = {
                 task_type: count - part.get(task_type, 0)
                 for task_type, count in left.items()
                 if count > part.get(task_type, 0)
             }
     return contents
+
+
+def _least(contents: Contents, candidates: Sequence[int], part: Part) -> tuple[int, Parts, int]:
+    """Return the CPU that costs least with ``part``, its parts then, and what it costs.
+
+    Where nothing of its fragment is, a part makes no CPU cheaper. So CPUs that cost more already
+    are left out there.
+    """
+    best: tuple[tuple[int, int], int, Parts] | None = None
+    for cpu in candidates:
+        if best and contents.costs[cpu] > best[0][0] and not contents.holds(cpu, part):
+            continue
+        parts, cost = contents.priced(cpu, {}, part)
+        rank = cost, -contents.loads[cpu]
+        if best is None or rank < best[0]:
+            best = rank, cpu, parts
+    assert best is not None, "there is a candidate"
+    (cost, _), cpu, parts = best
+    return cpu, parts, cost
 
 
 def _wrapped(search: Search, costs: PartCosts, order: Sequence[Part]) -> Contents:

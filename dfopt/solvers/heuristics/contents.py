@@ -107,6 +107,13 @@ class Contents:
         self._add(parts, gained, 1)
         return parts, self._price.cost(cpu, parts)
 
+    def holds(self, cpu: int, part: Part) -> bool:
+        """Return whether a CPU holds something of the fragment of ``part``, perhaps from before."""
+        fragment = self._price.form.costs[next(iter(part))].fragment
+        return fragment in self.parts[cpu] or (
+            self._price.form.starts[cpu].free_fragment == fragment
+        )
+
     def size_of(self, tasks: Part) -> int:
         """Return the size of some tasks."""
         if self.sizes is None:
