@@ -8,7 +8,7 @@ from types import ModuleType
 import pytest
 
 from dfopt import replace
-from dfopt_models.batching import read_batching
+from dfopt_models.batching import BATCHING
 
 SCRIPTS = Path(__file__).parents[3] / "docs" / "reproduction" / "run_queue"
 
@@ -77,7 +77,7 @@ def test_batches_on_four_processors(script: ModuleType) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("script", ["batching"], indirect=True)
 def test_batches_gain_on_one_processor_what_the_formula_says(script: ModuleType) -> None:
-    model = replace(read_batching("debattista"), next_line=script.NEXT_LINE)
+    model = replace(BATCHING.read("debattista"), next_line=script.NEXT_LINE)
     for length in (1, 2, 4, 16):
         alone, batched = (
             script.outcome(scheduler, 8, length, scale=script.SCALES[8])
