@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from textwrap import fill
 from typing import TYPE_CHECKING
 
 from dfopt.compare.comparison import Comparison
@@ -35,6 +36,9 @@ ROW_HEIGHT = 0.46
 MARGINS = 2.0
 LOWEST = 4.0
 """Height of a row, margins, and least height of a figure, in inches."""
+
+NAME_WIDTH = 28
+"""Characters of a name on one line beside a bar."""
 
 BAR_HEIGHT = 0.42
 THIN_HEIGHT = 0.15
@@ -210,7 +214,7 @@ def draw_bars(ax: Axes, comparisons: Sequence[Comparison]) -> None:
         below = BAR_HEIGHT / 2 + (line + 0.5) * THIN_HEIGHT
         ax.barh([row + below for row in rows], costs, 0.9 * THIN_HEIGHT, color=colour)
         signs[f"{name} of its own dispatches (window: {windows})"] = Patch(color=colour)
-    ax.set_yticks(rows, names_of(comparisons))
+    ax.set_yticks(rows, [fill(name, NAME_WIDTH) for name in names_of(comparisons)])
     ax.set_ylim(len(rows) - 0.35, -0.5)
     ax.set_xlim(left=0)
     ax.tick_params(axis="y", length=0)
