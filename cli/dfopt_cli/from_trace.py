@@ -147,7 +147,7 @@ def runs_table(runs: Mapping[str, Sequence[JobRun]]) -> Table:
                 *((returning / moves, time / moves) if moves else (None, None)),
             ))  # fmt: skip
     headings = columns(
-        *("job", "policy", "runs", "response time [s] :time", "proces-sors :.3f"),
-        *("reallo-cations :,.6g", "with affinity :.0%", "interval [s] :time"),
+        *("job", "policy", "runs", "response time [s] :time", "processors :.3f"),
+        *("reallocations :,.6g", "with affinity :.0%", "interval [s] :time"),
     )
     return Table("", headings, rows)

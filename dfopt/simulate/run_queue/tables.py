@@ -18,7 +18,7 @@ SCALES = ((1_000_000, "ms"), (1_000, "µs"))
 COSTS = {"penalty": "penalty [{scaled}]", "penalty_per_dispatch": "each [{unit}]"}
 COUNTS = {
     "counters.migrations": "migrations",
-    "counters.far_migrations": "cross-ings",
+    "counters.far_migrations": "crossings",
     "counters.fragment_switches": "fragment switches",
     "idle_share": "idle [%]",
     "mean_response": "response [{scaled}]",

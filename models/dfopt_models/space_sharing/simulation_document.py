@@ -61,8 +61,8 @@ COLUMNS = {
     "work": "work :,.1f",
     "waste": "waste :,.1f",
     "overhead": "overhead :,.2f",
-    "reallocations": "reallo-cations :,.0f",
-    "allocation": "allo-cation :,.2f",
+    "reallocations": "reallocated :,.0f",
+    "allocation": "allocation :,.2f",
 }
 """How the figures are shown."""
 
