@@ -14,7 +14,7 @@ from dfopt.files import document_text, read_instance, read_result
 from dfopt.files.formats import UNNAMED, Format, document_format
 from dfopt.files.storage import write_text
 from dfopt.structs import replace
-from dfopt.table import Table
+from dfopt.table import Table, side_by_side
 from dfopt_cli.compare_traces import compare_traces, planned, refuse_second_reading
 from dfopt_cli.cost_options import ModelOptions
 from dfopt_cli.exit_codes import CONDITION_MET, NOT_PROVEN
@@ -31,7 +31,6 @@ from dfopt_cli.printing import print_json, print_tables, say
 from dfopt_cli.trace_options import AttainableOptions, LabelOptions, WindowOptions
 
 if TYPE_CHECKING:
-    from dfopt.compare import Comparison
     from dfopt.compare.conditions import Condition
 
 MORE = "-v shows what the columns mean and assume, how tasks were served, and each CPU."
@@ -111,7 +110,9 @@ def compare(
         refuse_trace_options(labels, model, attainable, windows, domains, output)
         compare_schedules(files, windows, fail_if or [], as_json=as_json, quiet=quiet)
         return
+    from dfopt.compare import comparison_tables
     from dfopt.compare.document import comparison_document, comparisons_document
+    from dfopt.trace.longest_waits import longest_waits
 
     conditions = parsed_conditions(fail_if or [])
     plan = planned(labels, model, windows, attainable.frontier(), default="whole")
@@ -120,7 +121,13 @@ def compare(
         refuse_saved_schedules(files, plan.folder)
     if output is not None:
         check_output(output, *files)
-    compared = compare_traces(files, plan, quiet=quiet)
+    waited: list[Table] = []
+    compared = compare_traces(
+        files,
+        plan,
+        quiet=quiet,
+        on_trace=lambda trace: waited.append(longest_waits(trace)) if trace and verbose else None,
+    )
     with_windows = bool(windows.window) or windows.foresight
     found = compared.comparisons
     document = comparison_document(found[0]) if len(found) == 1 else comparisons_document(found)
@@ -129,7 +136,12 @@ def compare(
     if as_json:
         print_json(document)
     else:
-        print_comparisons(found, with_windows=with_windows, verbose=verbose)
+        tables = comparison_tables(found, with_windows=with_windows, verbose=verbose)
+        names = [one.name for one in found]
+        if verbose:
+            of_each = waited[: len(found)]
+            tables += side_by_side(names, of_each, "trace") if len(found) > 1 else of_each
+        print_tables(tables if verbose else [*tables, Table("", notes=[MORE])])
     documents = document.get("traces", [document])
     failed = [tell_failures(conditions, document) for document in documents]
     if compared.error is None and any(failed):
@@ -196,19 +208,6 @@ def tell_failures(conditions: Sequence[Condition], document: Mapping[str, Any]) 
     for line in lines:
         say(f"dfopt: {line}")
     return bool(lines)
-
-
-def print_comparisons(
-    comparisons: Sequence[Comparison], *, with_windows: bool, verbose: bool
-) -> None:
-    """Print one trace by itself, or several side by side.
-
-    Windows have a place beside what keeps cause and effect only ``with_windows``.
-    """
-    from dfopt.compare import comparison_tables
-
-    tables = comparison_tables(comparisons, with_windows=with_windows, verbose=verbose)
-    print_tables(tables if verbose else [*tables, Table("", notes=[MORE])])
 
 
 def refuse_trace_options(

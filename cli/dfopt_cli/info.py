@@ -29,6 +29,10 @@ def info(
     ],
     *,
     labels: LabelOptions,
+    verbose: Annotated[
+        bool,
+        typer.Option("--verbose", "-v", help="Also show which threads of a trace waited longest."),
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Show what a file holds: an instance or a trace.
@@ -42,7 +46,7 @@ def info(
         if given not in (None, Format.INSTANCE, Format.TRACE):
             raise FileError(f"holds {described(given)}; 'dfopt info' shows instances and traces")
         if may_be_trace(document_format(file)):
-            show_trace(file, labels, as_json=as_json)
+            show_trace(file, labels, verbose=verbose, as_json=as_json)
             return
         if labels != LabelOptions():
             raise typer.BadParameter("options about labels are for traces")
@@ -61,10 +65,11 @@ def show_instance(file: str, *, as_json: bool) -> None:
         print_tables(instance_tables(document))
 
 
-def show_trace(file: str, labels: LabelOptions, *, as_json: bool) -> None:
+def show_trace(file: str, labels: LabelOptions, *, verbose: bool, as_json: bool) -> None:
     """Print what a trace holds; what makes it doubtful goes to standard error."""
     from dfopt.info import trace_info
     from dfopt.info_tables import trace_tables
+    from dfopt.trace.longest_waits import longest_waits
     from dfopt.trace.trace_format import format_of
 
     content = format_of(first_bytes(file))
@@ -74,4 +79,4 @@ def show_trace(file: str, labels: LabelOptions, *, as_json: bool) -> None:
     if as_json:
         print_json(document)
     else:
-        print_tables(trace_tables(document))
+        print_tables([*trace_tables(document), *([longest_waits(trace)] if verbose else [])])

@@ -108,10 +108,10 @@ def service_of(trace: Trace) -> Service:
     R. Jain, D. Chiu, W. Hawe, *A quantitative measure of fairness and discrimination for resource
     allocation in shared computer systems*, 1984.
     """
-    counts = _counted(trace)
+    counts = counted_dispatches(trace)
     migrations = _moves(trace, trace.cpu, counts)
     try:
-        waits = _Waits(trace, counts)
+        waits = Waits(trace, counts)
     except DfoptError as error:
         return Service(
             wakeup_latency=None,
@@ -140,7 +140,7 @@ def service_of(trace: Trace) -> Service:
     )
 
 
-def _counted(trace: Trace) -> Flags:
+def counted_dispatches(trace: Trace) -> Flags:
     """Return which dispatches count: those with a fragment if there are any, otherwise all."""
     counts: Flags = trace.fragment != UNMANAGED
     if not counts.any():
@@ -167,13 +167,15 @@ def percentile(ordered: Integers, percent: int) -> int:
     return int(ordered[-(-len(ordered) * percent // 100) - 1])
 
 
-class _Waits:
+class Waits:
     """The waits that are known, of the dispatches that count.
 
     Attributes
     ----------
+    row
+        The dispatches.
     time
-        How long each dispatch waited.
+        How long each of them waited.
     ran
         How long it ran then.
     task
@@ -197,6 +199,7 @@ class _Waits:
             raise DfoptError(f"the trace has no wake-ups; {remedy}")
         readiness = readiness_of(trace)
         known = counts & readiness.known
+        self.row = np.flatnonzero(known)
         ready = np.maximum(readiness.ready_by, readiness.previous_end)[known]
         self.time = trace.start[known] - ready
         self.ran = (trace.end - trace.start)[known]
@@ -294,7 +297,7 @@ def _due(weights: NDArray[np.float64], runs: Integers, wanted: Integers) -> NDAr
 
 def far_migrations(trace: Trace, domain_of: Integers) -> int:
     """Return how many migrations come from a CPU of another domain; ``domain_of`` is by CPU."""
-    return _moves(trace, domain_of[trace.cpu], _counted(trace))
+    return _moves(trace, domain_of[trace.cpu], counted_dispatches(trace))
 
 
 def _moves(trace: Trace, place: Numbers | Integers, counts: Flags) -> int:
