@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from dfopt.compare.attainable.frontier import FrontierRow, Scheduling
 from dfopt.compare.comparison import Comparison
+from dfopt.compare.frontier_tables import row_name
 from dfopt.errors import DfoptError
 from dfopt.plot.compared import cost_label, cost_ticks, names_of, short_cost
 from dfopt.plot.frontier import FEWEST_ROWS, STYLES, refuse, style_of
@@ -158,6 +159,5 @@ def mean_wait_text(row: FrontierRow, unit: str | None) -> str:
 
 def row_label(row: FrontierRow, comparison: Comparison) -> str:
     """Return what stands in front of a bar: the name of its schedule, as in tables."""
-    if row.scheduling is Scheduling.RECORDED and comparison.assumed is not None:
-        return "assumed"
-    return row.name(comparison.time_unit) + BESIDE_NAMES.get(row.scheduling, "")
+    name = row_name(row, comparison.time_unit, comparison.assumed)
+    return name + BESIDE_NAMES.get(row.scheduling, "")

@@ -6,7 +6,7 @@ import numpy as np
 
 from dfopt.errors import DfoptError
 from dfopt.table import Table, columns
-from dfopt.trace.service import Waits, counted_dispatches
+from dfopt.trace.service import KnownWaits, counted_dispatches
 from dfopt.trace.trace import UNMANAGED, Trace
 
 MOST_THREADS = 10
@@ -26,7 +26,7 @@ def longest_waits(trace: Trace) -> Table:
     Dispatches with a fragment count, or all if none has one. What is not known of waits is a note.
     """
     try:
-        waits = Waits(trace, counted_dispatches(trace))
+        waits = KnownWaits(trace, counted_dispatches(trace))
     except DfoptError as error:
         return Table("", notes=[f"longest waits: not known: {error.problem}"])
     total = np.zeros(len(trace.tasks), np.int64)

@@ -111,7 +111,7 @@ def service_of(trace: Trace) -> Service:
     counts = counted_dispatches(trace)
     migrations = _moves(trace, trace.cpu, counts)
     try:
-        waits = Waits(trace, counts)
+        waits = KnownWaits(trace, counts)
     except DfoptError as error:
         return Service(
             wakeup_latency=None,
@@ -167,7 +167,7 @@ def percentile(ordered: Integers, percent: int) -> int:
     return int(ordered[-(-len(ordered) * percent // 100) - 1])
 
 
-class Waits:
+class KnownWaits:
     """The waits that are known, of the dispatches that count.
 
     Attributes
