@@ -12,7 +12,7 @@ from dfopt.files import read_instance, read_result, write_instance, write_result
 from dfopt.problem.cache_state import CacheState, Leaves
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyF, PenaltyG, PenaltyMatrix
-from dfopt.problem.result import Progress, Result, Status, StopReason
+from dfopt.problem.result import InstanceName, Progress, Result, SearchStep, Status, StopReason
 from dfopt.problem.schedule import CpuSchedule, Schedule, evaluate
 from dfopt.problem.stop import FirstOf, GapLimit, TimeLimit
 from dfopt.solvers import solve
@@ -48,6 +48,7 @@ __all__ = [
     "GapLimit",
     "Instance",
     "InstanceError",
+    "InstanceName",
     "Leaves",
     "MethodError",
     "Objective",
@@ -57,6 +58,7 @@ __all__ = [
     "Progress",
     "Result",
     "Schedule",
+    "SearchStep",
     "Status",
     "StopReason",
     "Task",

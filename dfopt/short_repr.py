@@ -59,8 +59,9 @@ def _shown_fields(shown: Any) -> Iterator[tuple[str, object]]:
     """Yield the fields that are shown, and what they are where nobody gives a value."""
     if isinstance(shown, Struct):
         for field in struct_fields(shown):
-            factory = field.default_factory
-            yield field.name, field.default if factory is NODEFAULT else factory()
+            if field.name not in getattr(shown, "UNSHOWN", ()):
+                factory = field.default_factory
+                yield field.name, field.default if factory is NODEFAULT else factory()
         return
     for each in fields(shown):
         if each.repr:

@@ -16,7 +16,7 @@ from operator import ge, gt, le, lt
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, dataclass_transform
 
 import msgspec
-from msgspec import Meta, Struct, StructMeta, inspect
+from msgspec import Meta, Struct, StructMeta, field, inspect
 from msgspec.structs import force_setattr
 
 from dfopt.checks import LARGEST_TOTAL, check_integer, check_name, described
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 T = TypeVar("T", bound="DocumentPart | DataclassInstance")
+Default = TypeVar("Default")
 Read = Callable[[Any], Any]
 
 Natural = Annotated[int, Meta(ge=0, le=LARGEST_TOTAL)]
@@ -44,6 +45,15 @@ NULLABLE = Meta(extra={"nullable": True}, extra_json_schema={"nullable": True})
 
 REQUIRED = Meta(extra={"required": True}, extra_json_schema={"required": True})
 """Marks a field that documents must have, although Python callers may leave it out."""
+
+Digest = Annotated[
+    str,
+    Meta(
+        pattern="^[0-9a-f]{64}$",
+        extra={"is": "64 hexadecimal digits in lower case, as 'dfopt info' prints them"},
+    ),
+]
+"""A SHA-256."""
 
 LONGEST_KEY = 60
 
@@ -114,12 +124,29 @@ def replace(value: T, /, **changes: Any) -> T:
     return dataclasses.replace(value, **changes)
 
 
+def written(default: Default) -> Default:
+    """Return a default that is written into documents all the same."""
+    return field(default_factory=lambda: default)
+
+
+def either(*parts: type[DocumentPart]) -> Any:
+    """Return the type of a value that is one of several parts, which only their keys tell apart.
+
+    An object is the part of which it has most keys. For type checkers it is a union, which msgspec
+    does not know without tags.
+    """
+    schemas = [{"$ref": f"#/$defs/{part.__name__}"} for part in parts]
+    return Annotated[Any, Meta(extra={"parts": parts}, extra_json_schema={"anyOf": schemas})]
+
+
 def reader(kind: Any) -> Read:
     """Return the reader of a type: it takes a value of JSON or TOML, or one of Python.
 
     The reader gives a checked value, with tuples for arrays. It raises :class:`DfoptError` with
     the place of the first wrong value.
     """
+    if isinstance(kind, type) and issubclass(kind, Struct):
+        return partial(_struct, kind)  # the description of all types within would take milliseconds
     return _reader(inspect.type_info(kind))
 
 
@@ -175,7 +202,7 @@ def _checks(cls: type[Struct]) -> tuple[tuple[str, str, Read, Any], ...]:
     return tuple((each.name, each.encode_name, _reader(each.type), each.default) for each in fields)
 
 
-def _reader(kind: inspect.Type, **limits: Any) -> Read:  # noqa: PLR0911 - one for each type
+def _reader(kind: inspect.Type, **limits: Any) -> Read:  # noqa: PLR0911, PLR0912 - one for each type
     match kind:
         case inspect.Metadata(extra=extra):
             own: Read | None = (extra or {}).get("reader")
@@ -208,6 +235,8 @@ def _reader(kind: inspect.Type, **limits: Any) -> Read:  # noqa: PLR0911 - one f
             return _union(kind, limits.get("kinds", ""))
         case inspect.StructType():
             return partial(_struct, kind.cls)
+        case inspect.AnyType() if "parts" in limits:
+            return partial(_either, limits["parts"])
     return _anything
 
 
@@ -271,7 +300,7 @@ def _instance(cls: type, noun: str, value: object) -> object:
 
 def _text(pattern: str | None, noun: str, value: object) -> object:
     check_name(value, "")
-    if pattern is not None and not re.search(pattern, str(value)):
+    if pattern is not None and not re.fullmatch(pattern, str(value)):
         raise InstanceError(f"must be {noun}, not {described_value(value)}")
     return value
 
@@ -409,6 +438,14 @@ def _one_of(classes: dict[str, type[Struct]], kinds: str, value: object) -> obje
                 place=key,
             )
     return _struct(classes[kind], value)
+
+
+def _either(parts: tuple[type[Struct], ...], value: object) -> object:
+    """Read the part of which an object has most keys."""
+    if isinstance(value, parts):
+        return value
+    keys = value if isinstance(value, dict) else ()
+    return _struct(max(parts, key=lambda part: sum(key in keys for key in _keys(part)[0])), value)
 
 
 def _struct(cls: type[Struct], value: object) -> object:

@@ -16,11 +16,15 @@ from dfopt.files.documents import DocumentType
 from dfopt.files.formats import Format
 from dfopt.files.instance_document import INSTANCES
 from dfopt.files.json_text import document_text
+from dfopt.files.result_document import RESULTS
 from dfopt.trace.readers.dfopt_trace_lines import KINDS, HeaderLine
+from dfopt.verify import VERIFICATIONS
 from dfopt_models.model import MODELS, model_named
 
 TYPES: tuple[DocumentType[Any], ...] = (
     INSTANCES,
+    RESULTS,
+    VERIFICATIONS,
     DocumentType(Format.TRACE, HeaderLine),
     *(model_named(name).parameters for name in MODELS),
     *(model_named(name).results for name in MODELS),
@@ -41,12 +45,11 @@ PARAMETER = re.compile(r"^(\w[\w, ]*)$\n((?:^(?:    .*)?$\n?)+)", re.MULTILINE)
 def schema_of(document: DocumentType[Any]) -> dict[str, Any]:
     """Return the JSON Schema of a format."""
     roots = (document.type, *MORE_PARTS.get(document.format, ()))
-    (root, *_), parts = msgspec.json.schema_components(roots, ref_template="#/$defs/{name}")
-    name = root["$ref"].rpartition("/")[2]
     types = {part.__name__: part for each in roots for part in _parts(each)}
+    _, parts = msgspec.json.schema_components(types.values(), ref_template="#/$defs/{name}")
     for title, part in parts.items():
         _finish(part, types.get(title))
-    top = parts.pop(name)
+    top = parts.pop(document.type.__name__)
     properties = {"format": {"const": str(document.format)}, **top.pop("properties")}
     short, _, version = document.format.removeprefix("dfopt-").partition("/")
     return {
@@ -74,6 +77,8 @@ def _parts(kind: Any) -> list[type]:
         for name in ("type", "types", "item_type", "item_types", "value_type"):
             inner = getattr(one, name, ())
             open_types += inner if isinstance(inner, tuple) else [inner]
+        marks = getattr(one, "extra", None) or {}
+        open_types += map(msgspec.inspect.type_info, marks.get("parts", ()))
     return list(found)
 
 
@@ -102,8 +107,12 @@ def _finish(part: dict[str, Any], kind: type | None) -> None:
             _refuse_null(field)
         elif field.pop("nullable", False):  # an infinite number is written as null
             field["type"] = [field["type"], "null"]
+        if field.get("type") == "object":
+            field["patternProperties"] = OWN_KEYS
         if name in texts and "const" not in field:
             field["description"] = re.sub(r":\w+:`~?([^`]*)`", r"\1", texts[name])
+            if {"type": "null"} in field.get("anyOf", ()):
+                field["description"] = re.sub(r"\bNone\b", "null", field["description"])
     if "properties" in part:
         part["patternProperties"] = OWN_KEYS
 

@@ -6,7 +6,7 @@ from dfopt.files import fingerprint, result_from_document
 from dfopt.problem.cache_state import Leaves
 from dfopt.problem.instance import Instance, Task
 from dfopt.problem.penalties import PenaltyF, PenaltyG
-from dfopt.problem.result import Result, Status, StopReason, relative_gap
+from dfopt.problem.result import InstanceName, Result, Status, StopReason, relative_gap
 from dfopt.problem.schedule import Schedule
 from dfopt.verify import Verification, verify
 
@@ -29,8 +29,7 @@ def result_of(instance: Instance, schedule: Schedule | None, **claims: Any) -> R
     """Return a given schedule's result, with other claims if there are any."""
     objective = schedule.value(instance.objective) if schedule else None
     fields: dict[str, Any] = {
-        "instance_name": instance.name,
-        "instance_sha256": fingerprint(instance),
+        "instance": InstanceName(name=instance.name, sha256=fingerprint(instance)),
         "status": Status.FEASIBLE,
         "stop_reason": StopReason.GIVEN,
         "objective": objective,

@@ -3,6 +3,8 @@
 from hypothesis import strategies as st
 
 from dfopt.problem.certificate import (
+    ArcFork,
+    ArcWeights,
     Branching,
     Certificate,
     CompleteSearch,
@@ -15,16 +17,20 @@ from dfopt.problem.certificate import (
     FullGroups,
     HoldingCount,
     MeetingCount,
+    OrderCut,
     Refutation,
+    SetWeight,
     Supports,
     SupportSplit,
     SupportWeights,
     TaskClass,
+    Tour,
+    TypeWeight,
     VisitCount,
+    VisitPrice,
 )
-from dfopt.problem.result import Progress, Result, Status, StopReason
+from dfopt.problem.result import InstanceName, Result, SearchStep, Status, StopReason
 from dfopt.problem.schedule import CpuSchedule, Schedule
-from dfopt.problem.tour_certificate import ArcFork, ArcWeights, OrderCut, Tour
 from tests.strategies import any_integer, any_time, leaves, texts
 
 
@@ -33,11 +39,12 @@ def results(draw: st.DrawFn) -> Result:
     """Draw a result that a file can hold; nothing in it need be true."""
     seconds = st.floats(0, 1e6)
     optional_time = st.none() | any_time
-    step = st.builds(Progress, time_s=seconds, lower_bound=any_time, objective=optional_time)
+    step = st.builds(SearchStep, time_s=seconds, lower_bound=any_time, objective=optional_time)
     package = texts.filter(lambda name: not name.startswith("x-") and name != "$schema")
     return Result(
-        instance_name=draw(st.none() | texts),
-        instance_sha256=draw(st.binary(min_size=32, max_size=32)).hex(),
+        instance=InstanceName(
+            name=draw(st.none() | texts), sha256=draw(st.binary(min_size=32, max_size=32)).hex()
+        ),
         status=draw(st.sampled_from(Status)),
         stop_reason=draw(st.sampled_from(StopReason)),
         objective=draw(optional_time),
@@ -95,15 +102,17 @@ def certificates(draw: st.DrawFn) -> Certificate:  # noqa: PLR0911 - one for eac
     if kind is CompleteSearch:
         return CompleteSearch(threshold=threshold, solver=draw(st.none() | texts))
     if kind is Supports:
+        weights = st.lists(st.builds(TypeWeight, type=texts, weight=any_integer), max_size=2)
+        set_weight = st.builds(
+            SetWeight, types=st.lists(texts, max_size=2).map(tuple), weight=any_integer
+        )
         proof = st.builds(
             SupportWeights,
             bin_weights=st.lists(any_integer, max_size=2).map(tuple),
-            set_weights=st.lists(
-                st.tuples(st.lists(texts, max_size=2).map(tuple), any_integer), max_size=2
-            ).map(tuple),
-            task_weights=st.lists(st.tuples(texts, any_integer), max_size=2).map(tuple),
+            sets=st.lists(set_weight, max_size=2).map(tuple),
+            tasks=weights.map(tuple),
             unit=any_time,
-            counted_weights=st.lists(st.tuples(texts, any_integer), max_size=2).map(tuple),
+            counted=weights.map(tuple),
         )
         split = st.builds(
             SupportSplit,
@@ -129,7 +138,7 @@ def certificates(draw: st.DrawFn) -> Certificate:  # noqa: PLR0911 - one for eac
     )
     if kind is Branching:
         classes = tuple(draw(st.lists(task_class, min_size=1, max_size=3, unique=True)))
-        named = st.lists(st.sampled_from(classes), max_size=3).map(tuple)
+        named = st.lists(st.integers(0, len(classes) - 1), max_size=3).map(tuple)
         counts = (
             st.builds(VisitCount, df=texts)
             | st.builds(MeetingCount, df=texts, other=texts)
@@ -150,9 +159,15 @@ def certificates(draw: st.DrawFn) -> Certificate:  # noqa: PLR0911 - one for eac
         threshold=None if total else bound,
         lower_bound=bound if total else None,
         bin_weights=tuple(draw(st.lists(any_time, max_size=3))),
-        weights=tuple(draw(st.lists(st.tuples(task_class, any_integer), max_size=3))),
-        entry_charges=tuple(draw(st.lists(st.tuples(task_class, any_time), max_size=3))),
-        visit_prices=tuple(draw(st.lists(st.tuples(texts, any_integer), max_size=3))),
+        weights=tuple(
+            draw(st.lists(st.builds(TaskClass.weighing, task_class, any_integer), max_size=3))
+        ),
+        entry_charges=tuple(
+            draw(st.lists(st.builds(TaskClass.charged, task_class, any_time), max_size=3))
+        ),
+        visit_prices=tuple(
+            draw(st.lists(st.builds(VisitPrice, df=texts, price=any_integer), max_size=3))
+        ),
         scale=draw(any_time),
     )
 

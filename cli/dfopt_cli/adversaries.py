@@ -103,7 +103,7 @@ def adversary_balance(
     from dfopt.files import instance_to_document, write_instance
     from dfopt.files.instance_document import fingerprint
     from dfopt.files.result_document import write_result
-    from dfopt.problem.result import Result, Status, StopReason, relative_gap
+    from dfopt.problem.result import InstanceName, Result, Status, StopReason, relative_gap
     from dfopt.problem.schedule import evaluate
     from dfopt_models.online.adversaries import balanced_instance, orders_of
     from dfopt_models.online.balanced import POLICIES, adversary_without_slack
@@ -122,8 +122,7 @@ def adversary_balance(
         placed = evaluate(instance, orders_of(found.fragments, found.cpu, cpus))
         value = placed.value(instance.objective)
         result = Result(
-            instance_name=instance.name,
-            instance_sha256=fingerprint(instance),
+            instance=InstanceName(name=instance.name, sha256=fingerprint(instance)),
             status=Status.FEASIBLE,
             stop_reason=StopReason.GIVEN,
             objective=value,

@@ -14,11 +14,11 @@ from dfopt.problem.certificate import (
     Exhaustive,
     FullGroups,
     Supports,
+    Tour,
 )
 from dfopt.problem.instance import Instance
 from dfopt.problem.penalties import PenaltyMatrix
 from dfopt.problem.result import Result, Status, StopReason
-from dfopt.problem.tour_certificate import Tour
 from dfopt.problem.unit_text import unit_text
 from dfopt.render import counted
 from dfopt.table import Table, columns, facts

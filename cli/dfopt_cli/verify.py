@@ -83,7 +83,6 @@ def verify(
         of_trace = may_be_trace(document_format(subject))
     with naming(claim):
         claimed = document_format(claim)
-    figures: dict[str, int | None] = {}
     if of_trace and require_certificate:
         raise typer.BadParameter("--require-certificate is for results of an instance")
     if of_trace and not may_be_trace(claimed) and claimed != Format.RESULT:
@@ -91,7 +90,7 @@ def verify(
             raise typer.BadParameter("a proof contains its costs; leave out options about costs")
         found, said = proof_checked(subject, claim, labels)
     elif of_trace and may_be_trace(claimed):
-        found, said, figures = schedule_checked(subject, claim, labels, model)
+        found, said = schedule_checked(subject, claim, labels, model)
     else:
         if (labels, model) != (LabelOptions(), ModelOptions()):
             raise typer.BadParameter(
@@ -101,8 +100,7 @@ def verify(
             subject, claim, require_certificate=require_certificate, time_limit=time_limit
         )
     if as_json:
-        document = found.to_document()
-        print_json(document | {"schedule": figures} if figures else document)
+        print_json(found.to_document())
     if found.problems:
         first, *others = found.problems
         more = f" (and {len(others)} more; --json lists all)" if others and not as_json else ""

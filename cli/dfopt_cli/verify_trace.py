@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from dfopt.render import counted
 from dfopt.time_units import readable_time
-from dfopt.verify import Verification
+from dfopt.verify import ScheduleFigures, Verification
 from dfopt_cli.compare_traces import refuse_second_reading
 from dfopt_cli.cost_options import ModelOptions, model_choice
 from dfopt_cli.failures import naming
@@ -40,8 +40,8 @@ def proof_checked(recorded: str, claim: str, labels: LabelOptions) -> tuple[Veri
 
 def schedule_checked(
     recorded: str, claim: str, labels: LabelOptions, model: ModelOptions
-) -> tuple[Verification, str, dict[str, int | None]]:
-    """Return what is found about a schedule, what is then known, and the figures behind it."""
+) -> tuple[Verification, str]:
+    """Return what is found about a schedule, and what is then known."""
     from dfopt.compare.attainable.arrivals import arrivals_or_timeline
     from dfopt.compare.attainable.verify_schedule import verify_schedule
     from dfopt.compare.cost_model_choice import chosen_model
@@ -60,17 +60,15 @@ def schedule_checked(
         objective=found.cost,
         lower_bound=None,
         bound_checked=False,
-        certificate_kind=None,
         problems=found.problems,
-        unchecked=(),
+        schedule=ScheduleFigures(
+            recorded_cost=found.recorded_cost,
+            permitted_wait=found.permitted_wait,
+            total_wait=found.total_wait,
+            p99_wait=found.p99_wait,
+        ),
     )
-    figures = {
-        "recorded_cost": found.recorded_cost,
-        "permitted_wait": found.permitted_wait,
-        "total_wait": found.total_wait,
-        "p99_wait": found.p99_wait,
-    }
-    return verification, _attained(trace, chosen, found), figures
+    return verification, _attained(trace, chosen, found)
 
 
 def _attained(trace: Trace, model: CostModel, found: CheckedSchedule) -> str:

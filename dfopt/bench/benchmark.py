@@ -18,10 +18,11 @@ from dfopt.errors import FileError, MethodError
 from dfopt.files import check_writable, write_result
 from dfopt.parallel.alone import ChildError, performed_alone
 from dfopt.parallel.pool import performed
+from dfopt.problem.certificate import kind_of
 from dfopt.problem.instance import Instance
-from dfopt.problem.result import Progress, Result
+from dfopt.problem.result import Result, SearchStep
 from dfopt.solvers import solve
-from dfopt.verify import KINDS, verify
+from dfopt.verify import verify
 
 LONGEST_START_S = 60
 """Seconds that a process may take beside its search, on a machine with much else to do."""
@@ -102,7 +103,7 @@ def figures_of(result: Result) -> dict[str, Any]:
         "objective": objective,
         "lower_bound": bound,
         "gap": result.gap,
-        "certificate": KINDS[type(result.certificate)] if result.certificate else "",
+        "certificate": kind_of(result.certificate) if result.certificate else "",
         "first_schedule_s": first(with_schedule),
         "best_schedule_s": first(step for step in with_schedule if step.objective == objective),
         "best_bound_s": first(
@@ -112,7 +113,7 @@ def figures_of(result: Result) -> dict[str, Any]:
     }
 
 
-def first(steps: Iterable[Progress]) -> float | None:
+def first(steps: Iterable[SearchStep]) -> float | None:
     """Return the time of the first of these steps."""
     return next((round(step.time_s, 6) for step in steps), None)
 

@@ -20,7 +20,13 @@ from dfopt.bounds.bound import NOTHING, Bound
 from dfopt.costs.closed_form import ClosedForm, CpuStart
 from dfopt.costs.role import Role
 from dfopt.costs.task_types import TaskType
-from dfopt.problem.certificate import CompleteSearch, DualWeights, TaskClass
+from dfopt.problem.certificate import (
+    CompleteSearch,
+    DualWeights,
+    TaskClass,
+    VisitPrice,
+    WeightedClass,
+)
 from dfopt.problem.instance import Instance, Objective
 from dfopt.problem.penalties import PenaltyF
 
@@ -119,10 +125,12 @@ class Visits:
         """Return the least worth of all visits together."""
         return sum(map(mul, worths, self.parts))
 
-    def prices(self, worths: Sequence[int]) -> tuple[tuple[str, int], ...]:
+    def prices(self, worths: Sequence[int]) -> tuple[VisitPrice, ...]:
         """Return the worth of visits, where it is not 0, as the rows of a certificate."""
         names = [str(self.types[task_types[0]].example.df) for task_types in self.members]
-        return tuple((df, worth) for df, worth in zip(names, worths, strict=True) if worth)
+        return tuple(
+            VisitPrice(df=df, price=worth) for df, worth in zip(names, worths, strict=True) if worth
+        )
 
 
 def _pair(opening: Sequence[int], closing: Sequence[int]) -> int:
@@ -321,7 +329,7 @@ def longest_task_bound(visits: Visits) -> Bound:
     )
 
 
-def weight_rows(visits: Visits, weights: Mapping[int, int]) -> Iterator[tuple[TaskClass, int]]:
+def weight_rows(visits: Visits, weights: Mapping[int, int]) -> Iterator[WeightedClass]:
     """Yield the rows of a certificate; a fragment of one weight needs only one row."""
     for task_types in visits.members:
         distinct = {weights.get(task_type, 0) for task_type in task_types}
@@ -330,7 +338,7 @@ def weight_rows(visits: Visits, weights: Mapping[int, int]) -> Iterator[tuple[Ta
         if len(distinct) == 1:
             task = visits.types[task_types[0]].example
             assert task.df is not None
-            yield TaskClass(df=task.df), weights[task_types[0]]
+            yield WeightedClass(df=task.df, weight=weights[task_types[0]])
             continue
         # Types that differ in nothing but when they may run weigh the same and share a row.
         rows = {
@@ -338,7 +346,7 @@ def weight_rows(visits: Visits, weights: Mapping[int, int]) -> Iterator[tuple[Ta
             for task_type in task_types
             if weights.get(task_type)
         }
-        yield from rows.items()
+        yield from (row.weighing(weight) for row, weight in rows.items())
 
 
 def _task_class(visits: Visits, task_type: int) -> TaskClass:

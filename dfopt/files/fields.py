@@ -88,55 +88,6 @@ def _unknown_key(key: str, known: Collection[str], unlikely: Collection[str]) ->
     return f"unknown key; known are {', '.join(known)}, and your own may begin with 'x-'"
 
 
-def fields_of_kind(
-    value: object,
-    kinds: Mapping[str, Collection[str]],
-    *,
-    what: str,
-    optional: Collection[str] = (),
-    meanings: str = "",
-) -> tuple[str, Document]:
-    """Return the ``kind`` of an object and its fields, where the kind says which keys it has.
-
-    Parameters
-    ----------
-    value
-        The object.
-    kinds
-        The keys that belong to each kind.
-    what
-        The noun for errors, such as "penalty".
-    optional
-        The keys that may be missing.
-    meanings
-        What the kinds are, for the error about an unknown one.
-
-    Raises
-    ------
-    FileError
-        When the kind is unknown, or a key is unknown, missing, null or another kind's.
-    """
-    every_key = dict.fromkeys(key for keys in kinds.values() for key in keys)
-    fields = fields_of(value, ("kind", *every_key), required=("kind",))
-    kind = fields.pop("kind")
-    if not isinstance(kind, str) or kind not in kinds:
-        words = ", ".join(map(repr, kinds))
-        problem = f"must be one of {words}, not {described_json(kind)}"
-        raise FileError("; ".join(filter(None, (problem, meanings))), place="kind")
-    for key in fields:
-        if key not in kinds[kind]:
-            owners = " and ".join(repr(owner) for owner, keys in kinds.items() if key in keys)
-            raise FileError(
-                f"belongs to the {what} kind {owners}, and this one is {kind!r}; "
-                "remove it or change the kind",
-                place=key,
-            )
-    for key in kinds[kind]:
-        if key not in fields and key not in optional:
-            raise FileError(f"is missing; the {what} kind {kind!r} needs it", place=key)
-    return kind, fields
-
-
 def at(place: str, read: Callable[[Any], T], value: object) -> T:
     """Return ``read(value)``; errors name ``place``."""
     try:

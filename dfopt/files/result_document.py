@@ -6,44 +6,17 @@ each other, is for the checker to say: it must be able to read a wrong result.
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
-from dfopt.errors import DfoptError, FileError
-from dfopt.files.certificate_document import certificate_from_document, certificate_to_document
-from dfopt.files.fields import (
-    at,
-    choice,
-    each,
-    fields_of,
-    integer,
-    number,
-    optional,
-    signed_integer,
-    string,
-)
-from dfopt.files.formats import Format, check_format, read_json
-from dfopt.files.json_text import document_text
-from dfopt.files.storage import write_text
+from dfopt.errors import DfoptError
+from dfopt.files.documents import DocumentType
+from dfopt.files.formats import Format, read_json
 from dfopt.files.streams import shown_name
-from dfopt.files.strict_json import (
-    Document,
-    check_document,
-    described_json,
-)
-from dfopt.problem.result import Progress, Result, Status, StopReason, relative_gap
-from dfopt.problem.schedule import CpuSchedule, Schedule
-from dfopt.structs import is_free, shown_place
+from dfopt.files.strict_json import Document, check_document
+from dfopt.problem.result import Result, relative_gap
+from dfopt.structs import replace
 
-FORMAT = Format.RESULT
-
-REQUIRED_KEYS = ("format", "instance", "status", "objective", "schedule")
-NULLABLE_KEYS = ("objective", "lower_bound", "gap", "schedule", "certificate")
-RESULT_KEYS = (
-    "format", "instance", "status", "stop_reason", "objective", "lower_bound", "gap", "schedule",
-    "certificate", "method", "seed", "wall_time_s", "history", "versions",
-)  # fmt: skip
-DIGEST = re.compile("[0-9a-f]{64}")
+RESULTS = DocumentType(Format.RESULT, Result)
 
 
 def read_result(path: str | Path) -> Result:
@@ -60,7 +33,7 @@ def read_result(path: str | Path) -> Result:
     FileError, InstanceError
         With file, place and remedy, when the file is not a result.
     """
-    document = read_json(path, FORMAT)
+    document = read_json(path, Format.RESULT)
     try:
         return _read(document)
     except DfoptError as error:
@@ -75,7 +48,7 @@ def write_result(result: Result, path: str | Path) -> None:
     FileError
         When the file cannot be written.
     """
-    write_text(path, document_text(result_to_document(result)))
+    RESULTS.write(result, path)
 
 
 def result_from_document(document: Document) -> Result:
@@ -94,123 +67,12 @@ def result_from_document(document: Document) -> Result:
 
 
 def _read(document: Document) -> Result:
-    check_format(document, FORMAT)
-    fields = fields_of(document, RESULT_KEYS, required=REQUIRED_KEYS, nullable=NULLABLE_KEYS)
-    del fields["format"]
-    name, sha256 = at("instance", _instance, fields.pop("instance"))
-    readers = {
-        "status": choice(Status),
-        "stop_reason": choice(StopReason),
-        "objective": optional(integer),
-        "lower_bound": optional(integer),
-        "gap": optional(number),
-        "schedule": optional(_schedule),
-        "certificate": optional(certificate_from_document),
-        "method": string,
-        "seed": signed_integer,
-        "wall_time_s": number,
-        "versions": _versions,
-    }
-    for key, read in readers.items():
-        if key in fields:
-            fields[key] = at(key, read, fields[key])
-    fields.setdefault("stop_reason", StopReason.GIVEN)
-    fields.setdefault("lower_bound", 0)
-    fields.setdefault("gap", relative_gap(fields["objective"], fields["lower_bound"]))
-    fields["history"] = each("history", _progress, fields.get("history", []))
-    return Result(instance_name=name, instance_sha256=sha256, **fields)
-
-
-def _instance(value: object) -> tuple[str | None, str]:
-    fields = fields_of(value, ("name", "sha256"), required=("sha256",))
-    name = at("name", string, fields["name"]) if "name" in fields else None
-    return name, at("sha256", _digest, fields["sha256"])
-
-
-def _digest(value: object) -> str:
-    digest = string(value)
-    if not DIGEST.fullmatch(digest):
-        raise FileError(
-            f"must be 64 hexadecimal digits in lower case, not {described_json(value)}; "
-            "'dfopt info' prints those of an instance"
-        )
-    return digest
-
-
-def _schedule(value: object) -> Schedule:
-    fields = fields_of(value, ("cpus",), required=("cpus",))
-    return Schedule(cpus=each("cpus", _cpu, fields["cpus"]))
-
-
-def _cpu(value: object) -> CpuSchedule:
-    fields = fields_of(value, ("tasks", "cost", "starts"), required=("tasks", "cost"))
-    tasks = each("tasks", string, fields["tasks"])
-    starts = each("starts", integer, fields["starts"]) if "starts" in fields else None
-    if starts is not None and len(starts) != len(tasks):
-        raise FileError(
-            f"has {len(starts)} entries but there are {len(tasks)} tasks; give one a task",
-            place="starts",
-        )
-    return CpuSchedule(tasks=tasks, cost=at("cost", integer, fields["cost"]), starts=starts)
-
-
-def _progress(value: object) -> Progress:
-    fields = fields_of(
-        value,
-        ("time_s", "lower_bound", "objective"),
-        required=("time_s", "lower_bound"),
-        nullable=("objective",),
-    )
-    return Progress(
-        time_s=at("time_s", number, fields["time_s"]),
-        lower_bound=at("lower_bound", integer, fields["lower_bound"]),
-        objective=at("objective", optional(integer), fields.get("objective")),
-    )
-
-
-def _versions(value: object) -> dict[str, str]:
-    if not isinstance(value, dict):
-        raise FileError(f"must be an object {{…}}, not {described_json(value)}")
-    return {
-        key: at(shown_place((key,)), string, item)
-        for key, item in value.items()
-        if not is_free(key)
-    }
+    result = RESULTS.read_parsed(document)
+    if "gap" in document:
+        return result
+    return replace(result, gap=relative_gap(result.objective, result.lower_bound))
 
 
 def result_to_document(result: Result) -> Document:
     """Return the document that describes a result."""
-    document: Document = {"format": FORMAT, "instance": {"sha256": result.instance_sha256}}
-    if result.instance_name is not None:
-        document["instance"] = {"name": result.instance_name, **document["instance"]}
-    document |= {
-        "status": str(result.status),
-        "stop_reason": str(result.stop_reason),
-        "objective": result.objective,
-        "lower_bound": result.lower_bound,
-        "gap": result.gap,
-        "schedule": None,
-        "certificate": None,
-    }
-    if result.schedule is not None:
-        document["schedule"] = {"cpus": [_cpu_fields(cpu) for cpu in result.schedule.cpus]}
-    if result.certificate is not None:
-        document["certificate"] = certificate_to_document(result.certificate)
-    for key in ("method", "seed", "wall_time_s"):
-        if getattr(result, key) is not None:
-            document[key] = getattr(result, key)
-    if result.history:
-        document["history"] = [
-            {"time_s": step.time_s, "lower_bound": step.lower_bound, "objective": step.objective}
-            for step in result.history
-        ]
-    if result.versions:
-        document["versions"] = dict(result.versions)
-    return document
-
-
-def _cpu_fields(cpu: CpuSchedule) -> Document:
-    document: Document = {"tasks": list(cpu.tasks), "cost": cpu.cost}
-    if cpu.starts is not None:
-        document["starts"] = list(cpu.starts)
-    return document
+    return RESULTS.to_document(result)

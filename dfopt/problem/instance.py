@@ -14,7 +14,7 @@ from math import gcd
 from operator import itemgetter
 from typing import Annotated, Any, Literal
 
-from msgspec import Meta, field
+from msgspec import Meta
 from msgspec.structs import asdict, fields
 
 from dfopt.checks import LARGEST_TOTAL, check_type
@@ -23,7 +23,7 @@ from dfopt.problem.cache_state import InitialState, Leaves
 from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.problem.task_names import check_ids, check_precedence
 from dfopt.render import MOST_COLUMNS, MOST_ROWS, html
-from dfopt.structs import REQUIRED, Checked, Natural, Positive
+from dfopt.structs import REQUIRED, Checked, Natural, Positive, written
 from dfopt.table import Table, columns
 
 PENALTY_KINDS = "g is one setup time for all, f a setup by 'lines', matrix has setups s_ij"
@@ -146,7 +146,7 @@ class Instance(Checked, dict=True):
     initial: tuple[InitialState, ...] = ()
     cold_start: bool = False
     final_write_back: bool = False
-    tasks: Annotated[tuple[Task, ...], REQUIRED] = field(default_factory=lambda: ())
+    tasks: Annotated[tuple[Task, ...], REQUIRED] = written(())
 
     def __post_init__(self) -> None:
         """Check what can be wrong with several values together."""

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Annotated
+
+from msgspec import field
 
 from dfopt.problem.certificate import Certificate
 from dfopt.problem.schedule import Schedule
 from dfopt.render import html
-from dfopt.short_repr import short_repr
+from dfopt.structs import REQUIRED, Digest, DocumentPart, Natural, Signed, written
 from dfopt.table import Table, columns
 
 
@@ -32,8 +33,7 @@ class StopReason(StrEnum):
     GIVEN = "given"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Progress:
+class SearchStep(DocumentPart):
     """One step of a search: a better bound or a better schedule.
 
     Parameters
@@ -44,26 +44,54 @@ class Progress:
         The best bound proven so far.
     objective
         The objective of the best schedule so far; None while there is none.
-    phase
-        The current work of the search, in words; not part of any document.
     """
 
     time_s: float
-    lower_bound: int
-    objective: int | None
-    phase: str = field(default="", compare=False)
+    lower_bound: Natural
+    objective: Natural | None = written(None)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Result:
+class Progress(SearchStep):
+    """What a search knows now, and what it works on.
+
+    Parameters
+    ----------
+    phase
+        The current work of the search, in words.
+    """
+
+    phase: str = ""
+
+
+class InstanceName(DocumentPart):
+    """Which instance a result is about.
+
+    Parameters
+    ----------
+    name
+        The instance's own name.
+    sha256
+        Digest of the instance document: parsed, written with sorted keys, separators ',' and ':',
+        non-ASCII unescaped, UTF-8. ``dfopt info`` prints it.
+    """
+
+    UNSHOWN = ("sha256",)
+
+    name: str | None = None
+    sha256: Digest
+
+
+class Result(DocumentPart):
     """The outcome of a solve: the knowledge about an instance.
 
     Parameters
     ----------
-    instance_name, instance_sha256
-        The instance of the result; the digest is that of its document.
-    status, stop_reason
-        The proof status, and why the search ended.
+    instance
+        The instance of the result.
+    status
+        The proof status.
+    stop_reason
+        Why the search ended; ``given`` for a schedule from outside.
     objective
         The value of ``schedule``; None when no schedule is known.
     lower_bound
@@ -74,26 +102,43 @@ class Result:
         The best schedule known.
     certificate
         Why no schedule is better than ``lower_bound``; None when there is nothing to prove.
-    method, seed, wall_time_s, history, versions
-        The origin of the result; ``history`` has one entry per improvement.
+    method
+        The method that found it.
+    seed
+        The seed of its random numbers.
+    wall_time_s
+        How long it took, in seconds.
+    history
+        One entry for each improvement of the bound or the schedule.
+    versions
+        The versions of dfopt and of what it used, by name.
     """
 
-    instance_name: str | None
-    instance_sha256: str = field(repr=False)
-    status: Status
-    stop_reason: StopReason
-    objective: int | None = None
-    lower_bound: int | None = 0
-    gap: float | None = None
-    schedule: Schedule | None = None
-    certificate: Certificate | None = None
-    method: str | None = None
-    seed: int | None = None
-    wall_time_s: float | None = None
-    history: tuple[Progress, ...] = field(default=(), repr=False)
-    versions: Mapping[str, str] = field(default_factory=dict, repr=False)
+    UNSHOWN = ("history", "versions")
 
-    __repr__ = short_repr
+    instance: InstanceName
+    status: Status
+    stop_reason: StopReason = written(StopReason.GIVEN)
+    objective: Annotated[Natural | None, REQUIRED] = written(None)
+    lower_bound: Natural | None = written(0)
+    gap: float | None = written(None)
+    schedule: Annotated[Schedule | None, REQUIRED] = written(None)
+    certificate: Certificate | None = written(None)
+    method: str | None = None
+    seed: Signed | None = None
+    wall_time_s: float | None = None
+    history: tuple[SearchStep, ...] = ()
+    versions: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def instance_name(self) -> str | None:
+        """The name of the instance."""
+        return self.instance.name
+
+    @property
+    def instance_sha256(self) -> str:
+        """The digest of the instance's document."""
+        return self.instance.sha256
 
     def _repr_html_(self) -> str:
         """Return what is known, and the schedule, as tables, as notebooks show them."""

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 
 from dfopt.checks import described
-from dfopt.errors import DfoptError
+from dfopt.errors import DfoptError, InstanceError
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.switch_costs import finish_cost, idle_cost, order_cost, start_cost, switch_cost
 from dfopt.render import MOST_CHARACTERS, html
-from dfopt.short_repr import short_repr
+from dfopt.structs import DocumentPart, Natural
 from dfopt.table import Table, columns
 
 
@@ -18,8 +17,7 @@ class DeadlockError(DfoptError):
     """Tasks on different CPUs that wait for each other."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CpuSchedule:
+class CpuSchedule(DocumentPart):
     """The tasks of one CPU.
 
     Parameters
@@ -29,23 +27,27 @@ class CpuSchedule:
     cost
         Its switch penalty; under ``makespan`` the time at which it has finished.
     starts
-        When the switch to each task begins; None where nothing ever waits.
+        When the switch to each task begins; without it nothing ever waits.
     """
 
     tasks: tuple[str, ...]
-    cost: int
-    starts: tuple[int, ...] | None = None
+    cost: Natural
+    starts: tuple[Natural, ...] | None = None
 
-    __repr__ = short_repr
+    def __post_init__(self) -> None:
+        """Check that each task has a start, where there are any."""
+        if self.starts is not None and len(self.starts) != len(self.tasks):
+            raise InstanceError(
+                f"has {len(self.starts)} entries but there are {len(self.tasks)} tasks; "
+                "give one a task",
+                place="starts",
+            )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Schedule:
+class Schedule(DocumentPart):
     """What every CPU does, in the order of the instance's CPUs."""
 
     cpus: tuple[CpuSchedule, ...]
-
-    __repr__ = short_repr
 
     def value(self, objective: Objective) -> int:
         """Return the schedule's value under ``objective``."""

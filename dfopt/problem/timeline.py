@@ -131,7 +131,7 @@ def timeline(
         for name in planned.tasks:
             if name not in tasks:
                 raise DfoptError(f"the instance has no task {name!r}", place=f"{place}.tasks")
-        if instance.is_timed and len(planned.starts or ()) != len(planned.tasks):
+        if instance.is_timed and planned.tasks and planned.starts is None:
             raise DfoptError(
                 "must say when each task starts, since some have to wait", place=f"{place}.starts"
             )

@@ -13,7 +13,7 @@ from contextlib import suppress
 from functools import partial
 from math import inf
 
-from dfopt.problem.certificate import DualWeights, TaskClass
+from dfopt.problem.certificate import DualWeights, WeightedClass
 from dfopt.problem.instance import Instance, Objective
 from dfopt.problem.penalties import PenaltyMatrix
 from dfopt.solvers import parts
@@ -275,7 +275,7 @@ def _prove_best_order(search: Search) -> None:
         best,
         DualWeights(
             bin_weights=(worth * (instance.task_count - 1),),
-            weights=tuple((TaskClass(df=df), worth) for df in fragments),
+            weights=tuple(WeightedClass(df=df, weight=worth) for df in fragments),
             threshold=None if total else best - 1,
             lower_bound=best if total else None,
         ),

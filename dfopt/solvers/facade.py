@@ -16,7 +16,7 @@ from dfopt.files import fingerprint
 from dfopt.parallel import available_processors
 from dfopt.problem.certificate import Certificate, CompleteSearch, Exhaustive
 from dfopt.problem.instance import Instance
-from dfopt.problem.result import Progress, Result, Status, StopReason, relative_gap
+from dfopt.problem.result import InstanceName, Progress, Result, Status, StopReason, relative_gap
 from dfopt.problem.stop import FirstOf, StoppingCriterion, TimeLimit
 from dfopt.solvers.heuristics.constructive import consecutive_orders
 from dfopt.solvers.interruptible import load_module
@@ -226,8 +226,7 @@ def _result(
         status = Status.UNKNOWN if known.schedule is None else Status.FEASIBLE
     _log.debug("%s after %.3f s, ended by %s", status, search.elapsed, reason)
     return Result(
-        instance_name=search.instance.name,
-        instance_sha256=fingerprint(search.instance),
+        instance=InstanceName(name=search.instance.name, sha256=fingerprint(search.instance)),
         status=status,
         stop_reason=reason,
         objective=known.objective,

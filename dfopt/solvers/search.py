@@ -33,12 +33,12 @@ from dfopt.problem.certificate import (
     FullGroups,
     SizeWeights,
     Supports,
+    Tour,
 )
 from dfopt.problem.instance import Instance
-from dfopt.problem.result import Progress, StopReason
+from dfopt.problem.result import Progress, SearchStep, StopReason
 from dfopt.problem.schedule import Schedule, evaluate
 from dfopt.problem.stop import FirstOf, StoppingCriterion, time_limit
-from dfopt.problem.tour_certificate import Tour
 from dfopt.structs import replace
 
 _log = logging.getLogger(__name__)
@@ -60,7 +60,7 @@ class Knowledge:
     certificate: Certificate | None = None
     objective: int | None = None
     schedule: Schedule | None = None
-    history: tuple[Progress, ...] = ()
+    history: tuple[SearchStep, ...] = ()
 
     @property
     def is_closed(self) -> bool:
@@ -144,7 +144,7 @@ class Search:
         return self.known.schedule
 
     @property
-    def history(self) -> tuple[Progress, ...]:
+    def history(self) -> tuple[SearchStep, ...]:
         """Every improvement so far."""
         return self.known.history
 
@@ -272,10 +272,14 @@ class Search:
             return
         if known.objective is not None and known.lower_bound > known.objective:
             raise AssertionError(f"bound {known.lower_bound} above objective {known.objective}")
+        progress = self._progress(known)
+        step = SearchStep(
+            time_s=progress.time_s, lower_bound=known.lower_bound, objective=known.objective
+        )
         # One store: an interrupt comes before it or after it.
-        self.known = replace(known, history=(*known.history, self._progress(known)))
+        self.known = replace(known, history=(*known.history, step))
         if self._on_progress is not None:
-            self._on_progress(self.known.history[-1])
+            self._on_progress(progress)
 
     def _tell(self, event: str, message: str, *values: object) -> None:
         """Log a message; its record holds what is known now, for those who draw a table of it."""

@@ -9,54 +9,48 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
 
 from dfopt.errors import MethodError
 from dfopt.files import fingerprint
+from dfopt.files.documents import DocumentType
 from dfopt.files.formats import Format
-from dfopt.problem.certificate import (
-    Branching,
-    Certificate,
-    CompleteSearch,
-    Counting,
-    DualWeights,
-    EvenShares,
-    Exhaustive,
-    FullGroups,
-    SizeWeights,
-    Supports,
-)
+from dfopt.files.strict_json import Document
+from dfopt.problem.certificate import kind_of
 from dfopt.problem.instance import Instance, Objective
 from dfopt.problem.result import Result
-from dfopt.problem.tour_certificate import Tour
 from dfopt.render import html
+from dfopt.structs import DocumentPart, Natural
 from dfopt.table import Table, columns
 from dfopt.verify.bound import check_bound
 from dfopt.verify.claims import backslides, contradictions
 from dfopt.verify.schedule import recompute
 
-__all__ = ["KINDS", "Verification", "verify"]
-
-FORMAT = Format.VERIFICATION
-
-KINDS: dict[type[Certificate], str] = {
-    DualWeights: "dual-weights",
-    Supports: "supports",
-    Tour: "tour",
-    Branching: "branching",
-    FullGroups: "full-groups",
-    SizeWeights: "size-weights",
-    Counting: "counting",
-    Exhaustive: "exhaustive",
-    EvenShares: "even-shares",
-    CompleteSearch: "search",
-}
+__all__ = ["ScheduleFigures", "Verification", "verify"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verification:
-    """The findings of the checker.
+class ScheduleFigures(DocumentPart):
+    """Figures of a schedule of a trace, in the trace's unit of time.
+
+    Parameters
+    ----------
+    recorded_cost
+        What the recording cost.
+    permitted_wait
+        The least wait that must be permitted; 0 if nobody waits longer than recorded.
+    total_wait
+        The sum of all waits; None if it is unknown when dispatches were ready.
+    p99_wait
+        The 99th percentile of the waits (nearest rank), or None.
+    """
+
+    recorded_cost: Natural
+    permitted_wait: Natural
+    total_wait: Natural | None
+    p99_wait: Natural | None
+
+
+class Verification(DocumentPart):
+    """What ``dfopt verify`` says about a result, or about a proof or a schedule of a trace.
 
     Parameters
     ----------
@@ -65,25 +59,28 @@ class Verification:
     objective
         The schedule's value, recomputed; None where there is no valid schedule.
     lower_bound
-        The bound that is claimed; None where a result claims that there is no schedule.
+        The bound that is claimed; None where a result claims that there is no schedule, and for a
+        schedule of a trace.
     bound_checked
-        Whether that bound was proven here.
-    certificate_kind
-        ``dual-weights``, ``branching``, ``supports``, ``tour``, ``full-groups``,
-        ``size-weights``, ``counting``, ``exhaustive``, ``search``, for a trace ``prices``, or None.
+        Whether that bound was proven here, independently of the solver that found it.
     problems
         The errors, each with its place in the result document.
+    schedule
+        Figures of a schedule of a trace.
+    certificate_kind
+        The kind of the result's certificate; for a proof of a trace ``prices``.
     unchecked
         The claims that could not be checked, and why.
     """
 
     ok: bool
-    objective: int | None
-    lower_bound: int | None
+    objective: Natural | None
+    lower_bound: Natural | None
     bound_checked: bool
-    certificate_kind: str | None
     problems: tuple[str, ...]
-    unchecked: tuple[str, ...]
+    schedule: ScheduleFigures | None = None
+    certificate_kind: str | None = None
+    unchecked: tuple[str, ...] = ()
 
     def _repr_html_(self) -> str:
         """Return a table with what was checked and what is wrong, as notebooks show it."""
@@ -98,16 +95,12 @@ class Verification:
         )
         return html(Table("verified" if self.ok else "wrong", columns(*names), [row]))
 
-    def to_document(self) -> dict[str, Any]:
+    def to_document(self) -> Document:
         """Return the document of the format ``dfopt-verification/1``."""
-        return {
-            "format": FORMAT,
-            "ok": self.ok,
-            "objective": self.objective,
-            "lower_bound": self.lower_bound,
-            "bound_checked": self.bound_checked,
-            "problems": list(self.problems),
-        }
+        return VERIFICATIONS.to_document(self)
+
+
+VERIFICATIONS = DocumentType(Format.VERIFICATION, Verification)
 
 
 def verify(
@@ -159,7 +152,7 @@ def verify(
         objective=objective,
         lower_bound=result.lower_bound,
         bound_checked=bound.checked,
-        certificate_kind=KINDS[type(result.certificate)] if result.certificate else None,
+        certificate_kind=kind_of(result.certificate) if result.certificate else None,
         problems=tuple(problems),
         unchecked=tuple(bound.unchecked),
     )

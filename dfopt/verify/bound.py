@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from msgspec import Struct
+from msgspec.structs import astuple
 
 from dfopt.checks import LARGEST_TOTAL, described
 from dfopt.errors import MethodError
@@ -21,11 +25,11 @@ from dfopt.problem.certificate import (
     SizeWeights,
     Supports,
     TaskClass,
+    Tour,
 )
 from dfopt.problem.instance import Instance, Objective
 from dfopt.problem.penalties import PenaltyF, PenaltyMatrix
 from dfopt.problem.result import Result
-from dfopt.problem.tour_certificate import Tour
 from dfopt.structs import replace
 from dfopt.verify.branching import false_cases
 from dfopt.verify.cases import UnprovenError
@@ -37,6 +41,8 @@ from dfopt.verify.sizes import false_sizes, least_visits
 from dfopt.verify.supports import false_supports
 from dfopt.verify.tours import false_tour
 from dfopt.verify.visits import values_within
+
+Row = TypeVar("Row", bound=TaskClass)
 
 
 @dataclass(slots=True)
@@ -114,8 +120,8 @@ def _is_exact(certificate: Certificate | None) -> bool:
         value = values.pop()
         if isinstance(value, tuple):
             values += value
-        elif is_dataclass(value):
-            values += [getattr(value, column.name) for column in fields(value)]
+        elif isinstance(value, Struct):
+            values += astuple(value)
         elif value is not None and not isinstance(value, int | str):
             return False
     return True
@@ -246,16 +252,20 @@ def _false_weights(
         )
     for place, numbers in (
         ("bin_weights", certificate.bin_weights),
-        ("entry_charges", [charge for _, charge in certificate.entry_charges]),
+        ("entry_charges", [row.charge for row in certificate.entry_charges]),
     ):
         problems += [
             f"certificate.{place}[{position}]: is {number}, but must not be negative"
             for position, number in enumerate(numbers)
             if number < 0
         ]
-    weights = _by_task(instance, certificate.weights, "certificate.weights", problems)
-    charges = _by_task(instance, certificate.entry_charges, "certificate.entry_charges", problems)
-    visits = dict(certificate.visit_prices)
+    rows = _rows_of_tasks(instance, certificate.weights, "certificate.weights", problems)
+    weights = [row.weight if row else 0 for row in rows]
+    charged = _rows_of_tasks(
+        instance, certificate.entry_charges, "certificate.entry_charges", problems
+    )
+    charges = [row.charge if row else 0 for row in charged]
+    visits = {row.df: row.price for row in certificate.visit_prices}
     if len(visits) < len(certificate.visit_prices):
         problems.append("certificate.visit_prices: has a fragment twice")
     tasks_of = Counter[str | None]()
@@ -303,12 +313,12 @@ def _false_weights(
     ]
 
 
-def _by_task(
-    instance: Instance, rows: Sequence[tuple[TaskClass, int]], place: str, problems: list[str]
-) -> list[int]:
-    """Return the number that each entry of ``instance.tasks`` has from ``rows``, 0 without one."""
+def _rows_of_tasks(
+    instance: Instance, rows: Sequence[Row], place: str, problems: list[str]
+) -> list[Row | None]:
+    """Return the row that holds for each entry of ``instance.tasks``."""
     by_df: dict[str, list[int]] = defaultdict(list)
-    for position, (tasks, _) in enumerate(rows):
+    for position, tasks in enumerate(rows):
         by_df[tasks.df].append(position)
         if tasks.lines is not None and not isinstance(instance.penalty, PenaltyF):
             problems.append(
@@ -316,15 +326,15 @@ def _by_task(
             )
         if tasks.exec is not None and instance.objective is not Objective.MAKESPAN:
             problems.append(f"{place}[{position}].exec: tells tasks apart under makespan only")
-    numbers = []
+    holding = []
     idle = set(range(len(rows)))
     for task in instance.tasks:
-        matching = [row for row in by_df.get(task.df or "", ()) if rows[row][0].holds(task)]
+        matching = [row for row in by_df.get(task.df or "", ()) if rows[row].holds(task)]
         idle.difference_update(matching)
-        numbers.append(rows[matching[0]][1] if matching else 0)
+        holding.append(rows[matching[0]] if matching else None)
         if len(matching) > 1:
             problems.append(
                 f"{place}[{matching[1]}]: holds for {task.id!r}, as [{matching[0]}] does"
             )
     problems += [f"{place}[{position}]: holds for no task" for position in sorted(idle)]
-    return numbers
+    return holding

@@ -13,7 +13,7 @@ cost, so that none is left out.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
 from dfopt.problem.certificate import (
@@ -55,7 +55,9 @@ class _Tree:
         self._check = check
         fragments = _Fragments(instance)
         self._members = [fragments.members(row) for row in certificate.classes]
-        self._counted: list[Counted] = [fragments.counted(count) for count in certificate.counts]
+        self._counted: list[Counted] = [
+            fragments.counted(count, self._members) for count in certificate.counts
+        ]
 
     def leaves(self, bound: int) -> Iterator[tuple[str, Callable[[], str | None]]]:
         """Yield the leaves: the place of each, and what returns its flaw."""
@@ -141,19 +143,19 @@ class _Fragments:
         for number, task in enumerate(instance.tasks):
             self._tasks[task.df].append(number)
 
-    def members(self, *rows: TaskClass) -> frozenset[int]:
-        """Return the numbers of the entries of ``instance.tasks`` in some classes."""
+    def members(self, row: TaskClass) -> frozenset[int]:
+        """Return the numbers of the entries of ``instance.tasks`` in a class."""
         tasks = self._instance.tasks
-        members: set[int] = set()
-        for row in rows:
-            own = {number for number in self._tasks.get(row.df, ()) if row.holds(tasks[number])}
-            if not own:
-                raise UnprovenError(f"certificate: a class of {row.df!r} holds for no task")
-            members |= own
-        return frozenset(members)
+        own = {number for number in self._tasks.get(row.df, ()) if row.holds(tasks[number])}
+        if not own:
+            raise UnprovenError(f"certificate: a class of {row.df!r} holds for no task")
+        return frozenset(own)
 
-    def counted(self, count: CpuCount) -> Counted:
-        """Return the tasks that a count is about, and the range of the count in all schedules."""
+    def counted(self, count: CpuCount, members_of: Sequence[frozenset[int]]) -> Counted:
+        """Return the tasks that a count is about, and the range of the count in all schedules.
+
+        ``members_of`` has the tasks of each class.
+        """
         cpus = self._instance.cpus
         match count:
             case VisitCount(df=df):
@@ -170,12 +172,12 @@ class _Fragments:
                 both = [self.members(TaskClass(df=fragment)) for fragment in (df, other)]
                 return both[0] | both[1], (0, min(cpus, *map(self._number, both)))
             case EntryCount(classes=classes):
-                members = self.members(*classes)
+                members = frozenset[int]().union(*(members_of[number] for number in classes))
                 return members, (0, self._number(members))
             case HoldingCount(classes=classes, tasks=tasks):
                 if tasks < 1:
                     raise UnprovenError("certificate.counts: must be of at least 1 task")
-                members = self.members(*classes)
+                members = frozenset[int]().union(*(members_of[number] for number in classes))
                 return members, (0, min(cpus, self._number(members) // tasks))
 
     def _number(self, members: Iterable[int]) -> int:

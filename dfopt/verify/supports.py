@@ -57,15 +57,11 @@ def _flaws(
     """Yield the flaws of weights, first those that are found at once."""
     if proof.unit < 0:
         yield f".unit: is {proof.unit}, but must not be negative"
-    for rows, key in (
-        (proof.task_weights, "tasks"),
-        (proof.counted_weights, "counted"),
-        (proof.least_costs, "least_costs"),
-    ):
-        yield from _unknown(orders, [name for name, _ in rows], f".{key}")
+    for key in ("tasks", "counted", "least_costs"):
+        yield from _unknown(orders, [row.type for row in getattr(proof, key)], f".{key}")
     yield from _flaws_of_costs(proof, ".least_costs")
-    for position, (types, _) in enumerate(proof.set_weights):
-        yield from _flaws_of_set(orders, types, f".sets[{position}].types")
+    for position, row in enumerate(proof.sets):
+        yield from _flaws_of_set(orders, row.types, f".sets[{position}].types")
     if len(proof.bin_weights) != instance.cpus:
         yield (f".bin_weights: has {len(proof.bin_weights)} entries for {instance.cpus} CPUs")
     yield from _false_weights(instance, orders, proof, limits)
@@ -86,10 +82,10 @@ def _unknown(orders: Orders, names: Sequence[str], place: str) -> Iterator[str]:
 
 
 def _flaws_of_costs(proof: SupportWeights, place: str) -> Iterator[str]:
-    for position, (_, cost) in enumerate(proof.least_costs):
-        if cost < 0:
-            yield f"{place}[{position}].cost: is {cost}, but must not be negative"
-    if proof.least_costs and (proof.unit or proof.task_weights):
+    for position, row in enumerate(proof.least_costs):
+        if row.cost < 0:
+            yield f"{place}[{position}].cost: is {row.cost}, but must not be negative"
+    if proof.least_costs and (proof.unit or proof.tasks):
         yield f"{place}: stand beside `tasks` or a `unit`, which must weigh nothing then"
 
 
@@ -98,11 +94,12 @@ def _false_weights(
 ) -> Iterator[str]:
     """Yield the errors in the two claims of a leaf."""
     # (b) All weights exceed what the CPUs can be worth and what they may pay.
-    rows = (*proof.task_weights, *proof.counted_weights)
-    worth = sum(weight * orders.numbers[name] for name, weight in rows)
+    rows = (*proof.tasks, *proof.counted)
+    worth = sum(row.weight * orders.numbers[row.type] for row in rows)
     limited = _limited_costs(orders, proof)
     bits = {name: 1 << number for number, name in enumerate(orders.types)}
-    for types, weight in proof.set_weights:
+    for row in proof.sets:
+        types, weight = row.types, row.weight
         least, most = limits.get(frozenset(types), (0, instance.cpus))
         tasks = sum(orders.numbers[name] for name in types)
         # They need room, and a CPU that runs any of them runs one at least.
@@ -147,13 +144,13 @@ def worths(
     these.
     """
     bits = {name: 1 << number for number, name in enumerate(orders.types)}
-    task_weights, counted_weights = dict(proof.task_weights), dict(proof.counted_weights)
+    task_weights = {row.type: row.weight for row in proof.tasks}
     prices = [task_weights.get(name, 0) for name in orders.types]
     worth = TaskWorth(
         [orders.numbers[name] for name in orders.types],
         orders.capacity,
-        [counted_weights.get(name, 0) for name in orders.types],
-        [(sum(bits[name] for name in types), weight) for types, weight in proof.set_weights],
+        _counted(orders, proof),
+        [(sum(bits[name] for name in row.types), row.weight) for row in proof.sets],
     )
     claims: dict[Start, int] = {}
     for claim, start in zip(proof.bin_weights, orders.starts, strict=True):
@@ -171,7 +168,7 @@ def worths(
                     value = worth.of_sets(support) + best
                 yield start, support, value
             continue
-        if total and proof.counted_weights:
+        if total and proof.counted:
             values = orders.values_above(start, prices, proof.unit, worth, claim)
         else:
             values = orders.values(start, prices, proof.unit)
@@ -184,7 +181,7 @@ def _limited_costs(orders: Orders, proof: SupportWeights) -> dict[Start, Limited
     """Return for each start the tasks that CPUs can run; empty if their costs are not limited."""
     if not proof.least_costs:
         return {}
-    least_costs, weights = dict(proof.least_costs), dict(proof.counted_weights)
+    least_costs = {row.type: row.cost for row in proof.least_costs}
     costs = tuple(least_costs.get(name, 0) for name in orders.types)
     return {
         start: LimitedCosts(
@@ -192,7 +189,13 @@ def _limited_costs(orders: Orders, proof: SupportWeights) -> dict[Start, Limited
             orders.capacity,
             costs,
             orders.limits(start, costs),
-            [weights.get(name, 0) for name in orders.types],
+            _counted(orders, proof),
         )
         for start in set(orders.starts)
     }
+
+
+def _counted(orders: Orders, proof: SupportWeights) -> list[int]:
+    """Return what a task of each type weighs in addition."""
+    weights = {row.type: row.weight for row in proof.counted}
+    return [weights.get(name, 0) for name in orders.types]

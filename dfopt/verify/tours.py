@@ -14,9 +14,9 @@ from graphlib import TopologicalSorter
 from itertools import pairwise
 
 from dfopt.errors import MethodError
+from dfopt.problem.certificate import ArcFork, ArcWeights, OrderCut, Tour
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.switch_costs import finish_cost, start_cost, switch_cost
-from dfopt.problem.tour_certificate import ArcFork, ArcWeights, OrderCut, Tour
 from dfopt.verify.beginnings import Beginnings, cheapest_order
 from dfopt.verify.cases import Range, UnprovenError, first_flaw, leaves
 

@@ -15,8 +15,8 @@ from statistics import median
 import pytest
 
 from dfopt import Instance, Result, Status, TimeLimit, read_instance, replace, solve
-from dfopt.files.certificate_document import certificate_to_document
 from dfopt.generate import zipf
+from dfopt.problem.certificate import kind_of
 from dfopt.solvers.cp_sat.circuit_model import CircuitModel
 from dfopt.verify import verify
 from tests.benchmarks.models import solved_by, start_of
@@ -94,7 +94,7 @@ def measured(instance: Instance, limit_s: float) -> tuple[Result, list[object], 
         result.objective,
         result.lower_bound,
         result.wall_time_s,
-        None if certificate is None else certificate_to_document(certificate)["kind"],
+        None if certificate is None else kind_of(certificate),
         checking_s,
         memory_gib,
     ]

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from dfopt import Instance, Result, Status, StopReason, replace
+from dfopt import Instance, InstanceName, Result, Status, StopReason, replace
 from dfopt.bounds import cheap_bound
 from dfopt.costs.task_types import task_types
 from dfopt.files import fingerprint
@@ -35,21 +35,21 @@ def detailed_certificate(instance: Instance, cheap: DualWeights) -> DualWeights:
     own = [TaskClass(df=t.df or "", leaves=t.leaves, lines=t.lines) for t in instance.tasks]
     for row, task in zip(own, instance.tasks, strict=True):
         lines = task.lines or 0
-        given = (weight for tasks, weight in cheap.weights if tasks.holds(task))
+        given = (row.weight for row in cheap.weights if row.holds(task))
         # Small beside the scale, so that the proof keeps its slack.
         weights[row] = SCALE * next(given, 0) + lines
         charges[row] = lines % 7
-    visits = tuple((df, SCALE * price) for df, price in cheap.visit_prices)
+    visits = tuple(replace(row, price=SCALE * row.price) for row in cheap.visit_prices)
     prices = OrderPrices(
         weights=[weights[row] for row in own],
         charges=[charges[row] for row in own],
-        visits=dict(visits),
+        visits={row.df: row.price for row in visits},
     )
     return replace(
         cheap,
         bin_weights=tuple(largest_values(instance, prices, cheap.threshold)),
-        weights=tuple(weights.items()),
-        entry_charges=tuple((row, charge) for row, charge in charges.items() if charge),
+        weights=tuple(row.weighing(weight) for row, weight in weights.items()),
+        entry_charges=tuple(row.charged(charge) for row, charge in charges.items() if charge),
         visit_prices=visits,
     )
 
@@ -57,8 +57,7 @@ def detailed_certificate(instance: Instance, cheap: DualWeights) -> DualWeights:
 def claim(instance: Instance, certificate: DualWeights) -> Result:
     assert certificate.threshold is not None
     return Result(
-        instance_name=instance.name,
-        instance_sha256=fingerprint(instance),
+        instance=InstanceName(name=instance.name, sha256=fingerprint(instance)),
         status=Status.UNKNOWN,
         stop_reason=StopReason.GIVEN,
         lower_bound=certificate.threshold + 1,

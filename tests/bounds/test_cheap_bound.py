@@ -11,10 +11,10 @@ from dfopt.costs.task_types import task_types
 from dfopt.files import fingerprint
 from dfopt.generate import tight, uniform, zipf
 from dfopt.problem.cache_state import CacheState, Leaves
-from dfopt.problem.certificate import CompleteSearch, Counting, DualWeights
+from dfopt.problem.certificate import CompleteSearch, Counting, DualWeights, VisitPrice
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyF, PenaltyG, PenaltyMatrix
-from dfopt.problem.result import Result, Status, StopReason
+from dfopt.problem.result import InstanceName, Result, Status, StopReason
 from dfopt.problem.schedule import evaluate
 from dfopt.verify import Verification, verify
 from tests.solvers.drawn import drawn_instances
@@ -29,8 +29,7 @@ def bound_of(instance: Instance) -> Bound:
 def verification_of(instance: Instance, bound: Bound) -> Verification:
     """Check a bound as part of a result without a schedule."""
     result = Result(
-        instance_name=instance.name,
-        instance_sha256=fingerprint(instance),
+        instance=InstanceName(name=instance.name, sha256=fingerprint(instance)),
         status=Status.UNKNOWN,
         stop_reason=StopReason.TIME_LIMIT,
         lower_bound=bound.value,
@@ -115,7 +114,7 @@ def test_some_cpu_visits_its_even_share_of_the_fragments() -> None:
 def test_a_fragment_that_fits_on_no_cpu_is_visited_more_than_once() -> None:
     # Three CPUs of two tasks, two fragments of three: two parts each, so some CPU has two.
     instance = g_instance(3, 3, cpus=3, cold_start=True)
-    prices = (("D0", 1), ("D1", 1))
+    prices = (VisitPrice(df="D0", price=1), VisitPrice(df="D1", price=1))
     assert bound_of(instance) == Bound(
         value=20,
         certificate=DualWeights(

@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from dfopt.files import fingerprint, write_instance, write_result
-from dfopt.problem.result import Result, Status, StopReason
+from dfopt.problem.result import InstanceName, Result, Status, StopReason
 from dfopt.solvers.compilation.compile_time import COMPILING
 from dfopt_cli import progress
 from dfopt_cli.app import app
@@ -124,8 +124,7 @@ def result_file(tmp_path: Path) -> Path:
     """Its best schedule as a file."""
     path = tmp_path / "result.json"
     result = Result(
-        instance_name=INSTANCE.name,
-        instance_sha256=fingerprint(INSTANCE),
+        instance=InstanceName(name=INSTANCE.name, sha256=fingerprint(INSTANCE)),
         status=Status.FEASIBLE,
         stop_reason=StopReason.GIVEN,
         objective=15,

@@ -10,7 +10,7 @@ from dfopt.files import fingerprint, schema
 from dfopt.problem.certificate import CompleteSearch
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyG
-from dfopt.problem.result import Result, Status, StopReason, relative_gap
+from dfopt.problem.result import InstanceName, Result, Status, StopReason, relative_gap
 from dfopt.problem.schedule import evaluate
 
 INSTANCE = Instance(
@@ -29,8 +29,7 @@ def result(orders: list[list[str]], **changes: object) -> Result:
     schedule = evaluate(INSTANCE, orders)
     objective = schedule.value(INSTANCE.objective)
     given = Result(
-        instance_name=INSTANCE.name,
-        instance_sha256=fingerprint(INSTANCE),
+        instance=InstanceName(name=INSTANCE.name, sha256=fingerprint(INSTANCE)),
         status=Status.FEASIBLE,
         stop_reason=StopReason.GIVEN,
         objective=objective,

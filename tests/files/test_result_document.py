@@ -10,6 +10,7 @@ from dfopt.files import read_result, result_from_document, result_to_document, w
 from dfopt.problem.cache_state import Leaves
 from dfopt.problem.certificate import (
     Branching,
+    ChargedClass,
     CompleteSearch,
     Counting,
     DualWeights,
@@ -21,15 +22,15 @@ from dfopt.problem.certificate import (
     Refutation,
     TaskClass,
     VisitCount,
+    WeightedClass,
 )
-from dfopt.problem.result import Progress, Result, Status, StopReason
+from dfopt.problem.result import InstanceName, Result, SearchStep, Status, StopReason
 from dfopt.problem.schedule import CpuSchedule, Schedule
 from tests.files.examples import DIGEST, RESULT, RESULT_BY_HAND, TOTAL_CERTIFICATE, changed
 from tests.result_strategies import results
 
 EXAMPLE_RESULT = Result(
-    instance_name="two fragments",
-    instance_sha256=DIGEST,
+    instance=InstanceName(name="two fragments", sha256=DIGEST),
     status=Status.FEASIBLE,
     stop_reason=StopReason.TIME_LIMIT,
     objective=40,
@@ -44,15 +45,15 @@ EXAMPLE_RESULT = Result(
     certificate=DualWeights(
         threshold=33,
         bin_weights=(1000, 0),
-        weights=((TaskClass(df="DF1", leaves=Leaves.DIRTY), -250),),
-        entry_charges=((TaskClass(df="DF1", lines=4, exec=2), 40),),
+        weights=(WeightedClass(df="DF1", leaves=Leaves.DIRTY, weight=-250),),
+        entry_charges=(ChargedClass(df="DF1", lines=4, exec=2, charge=40),),
     ),
     method="configuration",
     seed=0,
     wall_time_s=0.41,
     history=(
-        Progress(time_s=0.01, lower_bound=30, objective=None),
-        Progress(time_s=0.02, lower_bound=34, objective=40),
+        SearchStep(time_s=0.01, lower_bound=30, objective=None),
+        SearchStep(time_s=0.02, lower_bound=34, objective=40),
     ),
     versions={"dfopt": "1.0", "or tools": "9.12"},
 )
@@ -86,8 +87,7 @@ def test_result_file_result(tmp_path_factory, name, result):
 
 def test_result_written_by_hand():
     assert result_from_document(RESULT_BY_HAND) == Result(
-        instance_name=None,
-        instance_sha256=DIGEST,
+        instance=InstanceName(sha256=DIGEST),
         status=Status.FEASIBLE,
         stop_reason=StopReason.GIVEN,
         objective=4,
@@ -168,7 +168,7 @@ DIRTY_A = TaskClass(df="A", leaves=Leaves.DIRTY)
             Branching(
                 threshold=4,
                 classes=(DIRTY_A,),
-                counts=(VisitCount(df="A"), EntryCount(classes=(DIRTY_A,))),
+                counts=(VisitCount(df="A"), EntryCount(classes=(0,))),
                 nodes=(
                     Fork(count=1, at_most=2),
                     Refutation(weights=((0, -3),), prices=((1, 5),), scale=2),
@@ -178,7 +178,9 @@ DIRTY_A = TaskClass(df="A", leaves=Leaves.DIRTY)
         ),
         (
             TOTAL_CERTIFICATE,
-            DualWeights(lower_bound=5, bin_weights=(1,), weights=((TaskClass(df="A"), 6),)),
+            DualWeights(
+                lower_bound=5, bin_weights=(1,), weights=(WeightedClass(df="A", weight=6),)
+            ),
         ),
         (None, None),
     ],
@@ -227,8 +229,8 @@ BAD = [
     (("gap",), "0", "gap: must be a number, not '0'"),
     (("gap",), False, "gap: must be a number, not false"),
     (("gap",), float("nan"), "gap: NaN and infinite or huge numbers are not allowed"),
-    (("wall_time_s",), 10**400, "wall_time_s: is a huge integer, more than 2^62"),
-    (("wall_time_s",), -1e300, "wall_time_s: is -1e+300, more than 2^62"),
+    (("wall_time_s",), 10**400, "wall_time_s: must be finite and at most 2^62, not a h"),
+    (("wall_time_s",), -1e300, "wall_time_s: must be finite and at most 2^62, not -1"),
     (("seed",), 1.5, "seed: must be an integer, not 1.5"),
     (("method",), None, "method: must not be null; leave the key out"),
     (("metod",), "dp", "metod: unknown key; did you mean 'method'?"),
@@ -245,10 +247,10 @@ BAD = [
     ((*CPU, "starts"), [0, 0.5], "schedule.cpus[0].starts[1]: must be an integer, not 0.5"),
     (("certificate",), [], "certificate: must be an object {…}, not an array"),
     (("certificate",), {}, "certificate.kind: is missing; it is required"),
-    (("certificate", "kind"), "faith", "certificate.kind: must be one of 'dual-weights', 'support"),
-    (("certificate", "solver"), "S", "certificate.solver: belongs to the certificate kind"),
+    (("certificate", "kind"), "faith", "certificate.kind: must be one of 'dual-weights', 'branch"),
+    (("certificate", "solver"), "S", "certificate.solver: belongs to the kind 'search', and this"),
     (("certificate", "bin_weight"), [], "certificate.bin_weight: unknown key; did you mean 'bin_w"),
-    (("certificate", "bin_weights"), ..., "certificate.bin_weights: is missing; the certificate k"),
+    (("certificate", "bin_weights"), ..., "certificate.bin_weights: is missing; the kind 'dual-w"),
     (("certificate", "bin_weights"), [-1], "certificate.bin_weights[0]: must be at least 0, not"),
     (("certificate", "threshold"), ..., "certificate.threshold: give either this or, under total"),
     (("certificate", "lower_bound"), 34, "certificate.threshold: give either this or, under total"),
@@ -271,6 +273,43 @@ BAD = [
     (("versions", "dfopt"), 1, "versions.dfopt: must be a string, not 1"),
     (("versions", "or\ntools"), 1, "versions['or\\ntools']: must be a string, not 1"),
 ]  # fmt: skip
+
+
+TREE = {
+    "kind": "branching",
+    "classes": [{"df": "A"}],
+    "counts": [{"kind": "entries", "classes": [0]}],
+    "nodes": [{"count": 0, "at_most": 1}, {"weights": [[0, 1]]}, {}],
+}
+LEAF = {"sets": [], "bin_weights": [0]}
+SPLIT = {"kind": "supports", "proof": {"types": ["a"], "most": 1, "below": LEAF, "above": LEAF}}
+TOUR = {"kind": "tour", "nodes": ["a"], "tree": [{"before": 0, "after": 1, "at_most": 0}]}
+SHARES = {"kind": "even-shares", "total_penalty": 1, "proof": {"kind": "exhaustive"}}
+BAD_CERTIFICATES = [
+    (TREE, ("counts", 0, "kind"), "visit", "counts[0].kind: must be one of 'visits', 'meetings',"),
+    (TREE, ("counts", 0, "classes"), [0, 1], "counts[0].classes[1]: is 1, but there are 1 classes"),
+    (TREE, ("nodes", 0, "at_most"), ..., "nodes[0].at_most: is missing; it is required"),
+    (TREE, ("nodes", 0, "scale"), 1, "nodes[0].scale: unknown key; known are count, at_most,"),
+    (TREE, ("nodes", 1, "weight"), [], "nodes[1].weight: unknown key; did you mean 'weights'?"),
+    (TREE, ("nodes", 1, "weights"), [[0]], "nodes[1].weights[0]: must be an array of 2 values"),
+    (TREE, ("nodes", 1), 0, "nodes[1]: must be an object {…}, not 0"),
+    (SPLIT, ("proof",), None, "proof: must be an object {…}, not null"),
+    (SPLIT, ("proof",), {}, "proof.sets: is missing; it is required"),
+    (SPLIT, ("proof", "most"), ..., "proof.most: is missing; it is required"),
+    (SPLIT, ("proof", "below"), {"sets": []}, "proof.below.bin_weights: is missing; it is r"),
+    (TOUR, ("tree", 0, "at_most"), ..., "tree[0].at_most: is missing; it is required"),
+    (TOUR, ("tree", 0), {}, "tree[0].leaving: is missing; it is required"),
+    (SHARES, ("proof", "kind"), "even-shares", "proof.kind: must be one of 'dual-weights', 'branc"),
+    (SHARES, ("proof",), {"kind": "search"}, "proof.kind: must be one of 'dual-weights', 'branchi"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("certificate", "path", "value", "expected"), BAD_CERTIFICATES)
+def test_wrong_certificates(certificate, path, value, expected):
+    document = RESULT_BY_HAND | {"certificate": changed(certificate, path, value)}
+    with pytest.raises(DfoptError) as caught:
+        result_from_document(document)
+    assert str(caught.value).startswith(f"certificate.{expected}")
 
 
 @pytest.mark.parametrize(("path", "value", "expected"), BAD, ids=[case[-1][:40] for case in BAD])

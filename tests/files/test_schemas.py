@@ -180,6 +180,9 @@ BEYOND_THE_SCHEMA = (
     "give one entry per type",
     "give one per CPU",
     "give one a task",
+    "give either this or",
+    "classes, from 0 on",
+    "must be finite and at most 2^62",
     "the costs can add up to",
     "tasks; at most 10000000 are supported",
 )

@@ -163,7 +163,6 @@ def test_wrong_schedules_are_refused(worked_example: Instance, data_affinity: Sc
         ((first,), "schedule.cpus"),
         ((first, replace(second, cost=14)), "schedule.cpus[1].cost"),
         ((first, replace(second, starts=None)), "schedule.cpus[1].starts"),
-        ((first, replace(second, starts=(5,))), "schedule.cpus[1].starts"),
         ((first, replace(second, starts=(5, 9))), "schedule.cpus[1].starts[1]"),
         ((first, replace(second, tasks=("v1", "v5"))), "schedule.cpus[1].tasks"),
     ]

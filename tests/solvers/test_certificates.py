@@ -6,12 +6,12 @@ import pytest
 
 from dfopt import replace
 from dfopt.generate import matrix, tight, zipf
-from dfopt.problem.certificate import CompleteSearch, DualWeights
+from dfopt.problem.certificate import CompleteSearch, DualWeights, kind_of
 from dfopt.problem.instance import Instance, Objective
 from dfopt.problem.penalties import PenaltyF, PenaltyG
 from dfopt.problem.result import Result
 from dfopt.solvers import auto, solve
-from dfopt.verify import KINDS, verify
+from dfopt.verify import verify
 from tests.solvers.drawn import drawn_instances
 from tests.solvers.optimum import optimum
 
@@ -32,7 +32,7 @@ def check(instance: Instance, result: Result) -> str:
     more = verify(instance, replace(result, lower_bound=bound + 1, certificate=raised))
     assert not more.ok
     assert not more.bound_checked, instance
-    return KINDS[type(certificate)]
+    return kind_of(certificate)
 
 
 @pytest.mark.slow

@@ -6,9 +6,9 @@ from itertools import pairwise, permutations
 import pytest
 
 from dfopt.errors import MethodError
+from dfopt.problem.certificate import ArcWeights, OrderCut
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyMatrix
-from dfopt.problem.tour_certificate import ArcWeights, OrderCut
 from dfopt.verify.beginnings import cheapest_order
 from dfopt.verify.tours import CutArcs, Tours, beginnings_of
 

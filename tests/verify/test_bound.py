@@ -1,7 +1,7 @@
 """Every bound that the checker calls proven is true, and every true bound can be proven."""
 
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from itertools import combinations_with_replacement, pairwise, permutations
 from types import ModuleType
 from typing import Any
@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import dfopt.verify.dispatching as dispatching_module
 import dfopt.verify.enumeration as enumeration_module
 import dfopt.verify.weights as weights_module
+from dfopt.errors import InstanceError
 from dfopt.files import fingerprint
 from dfopt.problem.cache_state import Leaves
 from dfopt.problem.certificate import (
@@ -20,13 +21,15 @@ from dfopt.problem.certificate import (
     Counting,
     DualWeights,
     Exhaustive,
+    SetWeight,
     Supports,
     SupportWeights,
     TaskClass,
+    WeightedClass,
 )
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyF, PenaltyG, PenaltyMatrix
-from dfopt.problem.result import Result, Status, StopReason
+from dfopt.problem.result import InstanceName, Result, Status, StopReason
 from dfopt.problem.schedule import DeadlockError, evaluate
 from dfopt.solvers.auto import solve_automatically
 from dfopt.solvers.exhaustive import solve_exhaustively
@@ -85,8 +88,7 @@ A = TaskClass(df="A")
 def certified(instance: Instance, certificate: Certificate, bound: int) -> Verification:
     """Return what the checker says to a bound without a schedule."""
     result = Result(
-        instance_name=instance.name,
-        instance_sha256=fingerprint(instance),
+        instance=InstanceName(name=instance.name, sha256=fingerprint(instance)),
         status=Status.UNKNOWN,
         stop_reason=StopReason.TIME_LIMIT,
         lower_bound=bound,
@@ -95,8 +97,8 @@ def certified(instance: Instance, certificate: Certificate, bound: int) -> Verif
     return verify(instance, result)
 
 
-def rows(instance: Instance, numbers: Sequence[int]) -> Iterator[tuple[TaskClass, int]]:
-    """Return rows of a certificate, one for each class of tasks, with a number for each."""
+def rows(instance: Instance, numbers: Sequence[int]) -> dict[TaskClass, int]:
+    """Return the classes of tasks, with a number for each."""
     is_f = isinstance(instance.penalty, PenaltyF)
     timed = instance.objective is Objective.MAKESPAN
     classes: dict[TaskClass, int] = {}
@@ -108,19 +110,19 @@ def rows(instance: Instance, numbers: Sequence[int]) -> Iterator[tuple[TaskClass
             exec=one.exec if timed else None,
         )
         classes.setdefault(key, number)
-    return iter(classes.items())
+    return classes
 
 
 def dual_weights(
     instance: Instance, numbers: Sequence[int], charges: Sequence[int], bound: int, slack: int = 0
 ) -> DualWeights:
     """Return a certificate whose bin weights are as small as they may be, or by ``slack`` more."""
-    weights, entry_charges = tuple(rows(instance, numbers)), tuple(rows(instance, charges))
+    weights, entry_charges = rows(instance, numbers), rows(instance, charges)
     total = instance.objective is Objective.TOTAL_PENALTY
 
-    def by_task(classes: Sequence[tuple[TaskClass, int]]) -> list[int]:
+    def by_task(classes: dict[TaskClass, int]) -> list[int]:
         return [
-            next(number for tasks, number in classes if tasks.holds(task))
+            next(number for tasks, number in classes.items() if tasks.holds(task))
             for task in instance.tasks
         ]
 
@@ -130,8 +132,8 @@ def dual_weights(
         threshold=threshold,
         lower_bound=bound if total else None,
         bin_weights=tuple(value + slack for value in largest),
-        weights=weights,
-        entry_charges=entry_charges,
+        weights=tuple(row.weighing(weight) for row, weight in weights.items()),
+        entry_charges=tuple(row.charged(charge) for row, charge in entry_charges.items()),
     )
 
 
@@ -176,7 +178,7 @@ def test_rows_may_name_what_tells_tasks_apart(objective: Objective) -> None:
     )
     bound = 16 if timed else 6
     certificate = dual_weights(instance, [50, 50], [0, 0], bound)
-    assert {tasks.exec for tasks, _ in certificate.weights} == {5 if timed else None}
+    assert {row.exec for row in certificate.weights} == {5 if timed else None}
     assert certified(instance, certificate, bound).bound_checked
     assert not certified(instance, certificate, bound - 1).ok
 
@@ -188,8 +190,8 @@ def test_rows_must_be_about_the_instance() -> None:
         certificate = DualWeights(
             threshold=0,
             bin_weights=(1,),
-            weights=((TaskClass(df="A"), 1),),
-            entry_charges=((row, 0),),
+            weights=(A.weighing(1),),
+            entry_charges=(row.charged(0),),
         )
         return certified(instance, certificate, 1).problems
 
@@ -205,15 +207,21 @@ def test_rows_must_be_about_the_instance() -> None:
 @pytest.mark.parametrize(
     ("certificate", "problem"),
     [
-        (DualWeights(threshold=1, bin_weights=(2, 1), weights=((A, 2),)), ""),
-        (DualWeights(threshold=1, bin_weights=(2, 1), weights=((A, 2), (A, 2))), "weights[1]"),
+        (DualWeights(threshold=1, bin_weights=(2, 1), weights=(A.weighing(2),)), ""),
+        (
+            DualWeights(threshold=1, bin_weights=(2, 1), weights=(A.weighing(2), A.weighing(2))),
+            "weights[1]",
+        ),
         (
             DualWeights(
-                threshold=1, bin_weights=(2, 1), weights=((A, 2),), entry_charges=((A, -1),)
+                threshold=1,
+                bin_weights=(2, 1),
+                weights=(A.weighing(2),),
+                entry_charges=(A.charged(-1),),
             ),
             "entry_charges[0]",
         ),
-        (DualWeights(threshold=1, bin_weights=(2, -1), weights=((A, 2),)), "bin_weights[1]"),
+        (DualWeights(threshold=1, bin_weights=(2, -1), weights=(A.weighing(2),)), "bin_weights[1]"),
     ],
 )
 def test_certificate_is_refused_for_its_form_alone(certificate: DualWeights, problem: str) -> None:
@@ -244,7 +252,7 @@ def test_weights_that_are_no_integers_prove_nothing(weight: Any) -> None:
         penalty=PenaltyMatrix(types=("a",), switch=((0,),)),
         tasks=(Task(id="a", type="a"),),
     )
-    proof = SupportWeights(bin_weights=(weight, 0), set_weights=((("a",), weight),))
+    proof = SupportWeights(bin_weights=(weight, 0), sets=(SetWeight(types=("a",), weight=weight),))
     assert not certified(instance, Supports(proof=proof, threshold=0), 1).bound_checked
 
 
@@ -257,14 +265,14 @@ def test_certificate_must_fit_the_objective(objective: Objective) -> None:
         cold_start=True,
         tasks=(Task(id="a", df="A"),),
     )
-    weights = ((TaskClass(df="A"), 2),)
+    weights = (A.weighing(2),)
     by_threshold = DualWeights(threshold=1, bin_weights=(0,), weights=weights)
     by_bound = DualWeights(lower_bound=2, bin_weights=(0,), weights=weights)
     total = objective is Objective.TOTAL_PENALTY
     assert certified(instance, by_threshold, 2).bound_checked is not total
     assert certified(instance, by_bound, 2).bound_checked is total
-    both = DualWeights(threshold=1, lower_bound=2, bin_weights=(0,), weights=weights)
-    assert not certified(instance, both, 2).ok
+    with pytest.raises(InstanceError, match="give either this or"):
+        DualWeights(threshold=1, lower_bound=2, bin_weights=(0,), weights=weights)
 
 
 def test_dual_weights_of_a_large_instance() -> None:
@@ -272,7 +280,7 @@ def test_dual_weights_of_a_large_instance() -> None:
     instance = zipf(200, 16, 40)
     lossy = Leaves.INVALIDATED
     fragments = sorted({task.df or "" for task in instance.tasks if task.leaves is lossy})
-    weights = tuple((TaskClass(df=df, leaves=lossy), 10) for df in fragments)
+    weights = tuple(WeightedClass(df=df, leaves=lossy, weight=10) for df in fragments)
     for bin_weights in ((30,) * 16, (30,) * 15 + (29,)):
         certificate = DualWeights(threshold=40, bin_weights=bin_weights, weights=weights)
         found = certified(instance, certificate, 41)
@@ -288,7 +296,7 @@ def test_what_would_need_too_much_memory_is_not_checked(
     certificate = DualWeights(
         threshold=4,
         bin_weights=(0, 0),
-        weights=tuple(rows(instance, [1] * 20)),
+        weights=tuple(row.weighing(1) for row in rows(instance, [1] * 20)),
     )
     monkeypatch.setattr(weights_module, limit, 19)
     found = certified(instance, certificate, 5)

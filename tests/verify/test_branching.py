@@ -126,8 +126,8 @@ def drawn_tree(source: random.Random, instance: Instance, bound: int) -> Branchi
     fragments = sorted({task.df or "" for task in instance.tasks})
     classes = tuple(TaskClass(df=df) for df in fragments)
     counts: list[CpuCount] = [VisitCount(df=df) for df in fragments]
-    counts += [EntryCount(classes=(row,)) for row in classes]
-    counts += [HoldingCount(classes=(row,), tasks=2) for row in classes]
+    counts += [EntryCount(classes=(row,)) for row in range(len(classes))]
+    counts += [HoldingCount(classes=(row,), tasks=2) for row in range(len(classes))]
     counts += [MeetingCount(df=a, other=b) for a in fragments for b in fragments if a < b]
 
     def subtree(depth: int) -> list[Fork | Refutation]:
@@ -209,7 +209,7 @@ FORK = Fork(count=0, at_most=1)
         ({"nodes": (Refutation(),)}, "worth 0"),
         ({"classes": (TaskClass(df="Z"),)}, "no task"),
         ({"counts": (MeetingCount(df="A", other="A"),)}, "itself"),
-        ({"counts": (HoldingCount(classes=(A,), tasks=0),)}, "at least 1"),
+        ({"counts": (HoldingCount(classes=(0,), tasks=0),)}, "at least 1"),
         ({"threshold": 0}, "threshold"),
     ],
 )
@@ -232,7 +232,7 @@ def test_forks_are_complete_and_narrow_what_is_counted() -> None:
 
 
 def test_counts_must_be_of_tasks_that_weigh_the_same() -> None:
-    count = HoldingCount(classes=(A, B), tasks=1)
+    count = HoldingCount(classes=(0, 1), tasks=1)
     tree = replace(
         BY_VISITS, counts=(count,), nodes=(Refutation(weights=((0, 9),), prices=((0, 9),)),)
     )

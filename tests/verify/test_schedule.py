@@ -68,7 +68,6 @@ def test_optimum_of_the_worked_example(bound: int) -> None:
         ((0, 4, 6), (5, 10), 15, False),  # before v0 has finished, on its CPU
         ((0, 5, 6), (4, 10), 15, False),  # and on the other
         ((0, 5, 6), (5, 9), 15, False),  # before the task before it
-        ((0, 5, 6), (5,), 15, False),
     ],
 )
 def test_starts(first: tuple[int, ...], second: tuple[int, ...], finish: int, ok: bool) -> None:

@@ -11,7 +11,7 @@ from dfopt.files import fingerprint
 from dfopt.problem.certificate import CompleteSearch, Counting, SizeWeights
 from dfopt.problem.instance import Instance, Task
 from dfopt.problem.penalties import PenaltyG
-from dfopt.problem.result import Result, Status, StopReason
+from dfopt.problem.result import InstanceName, Result, Status, StopReason
 from dfopt.problem.schedule import CpuSchedule, Schedule
 from dfopt.verify import verify
 from dfopt.verify.bound import check_bound
@@ -24,8 +24,7 @@ TRUE = SizeWeights(weights=((4, 60),), cpu_weight=60)
 
 def claimed(certificate: object, instance: Instance = INSTANCE) -> Result:
     return Result(
-        instance_name=None,
-        instance_sha256=fingerprint(instance),
+        instance=InstanceName(sha256=fingerprint(instance)),
         status=Status.INFEASIBLE,
         stop_reason=StopReason.PROOF,
         lower_bound=None,
@@ -122,8 +121,7 @@ def test_a_schedule_must_keep_the_room() -> None:
     for orders, fits in ((rows, True), ((("a#1", "a#2", "b"), ("a#3",)), False)):
         schedule = Schedule(cpus=tuple(CpuSchedule(tasks=order, cost=0) for order in orders))
         result = Result(
-            instance_name=None,
-            instance_sha256=fingerprint(instance),
+            instance=InstanceName(sha256=fingerprint(instance)),
             status=Status.OPTIMAL,
             stop_reason=StopReason.PROOF,
             objective=0,

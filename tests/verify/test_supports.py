@@ -11,7 +11,15 @@ import dfopt.verify.support_orders as orders_module
 from dfopt import replace
 from dfopt.errors import MethodError
 from dfopt.files import result_from_document, result_to_document
-from dfopt.problem.certificate import SupportProof, Supports, SupportSplit, SupportWeights
+from dfopt.problem.certificate import (
+    SetWeight,
+    SupportProof,
+    Supports,
+    SupportSplit,
+    SupportWeights,
+    TypeCost,
+    TypeWeight,
+)
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyG, PenaltyMatrix
 from dfopt.verify import verify
@@ -33,9 +41,23 @@ THREE_TYPES = Instance(
 )
 """Each CPU has room for 30 tasks; one has to run a after c, and pays 2."""
 
-WEIGHTS = SupportWeights(
-    unit=1, bin_weights=(4, 4, 4), set_weights=((("a",), 4), (("b",), 4), (("c",), 2))
-)
+
+def sets(**weights: int) -> tuple[SetWeight, ...]:
+    """Return the weights of sets; each letter of a name is a type."""
+    return tuple(SetWeight(types=tuple(types), weight=weight) for types, weight in weights.items())
+
+
+def each(**weights: int) -> tuple[TypeWeight, ...]:
+    """Return what a task of each type weighs."""
+    return tuple(TypeWeight(type=name, weight=weight) for name, weight in weights.items())
+
+
+def at_least(**costs: int) -> tuple[TypeCost, ...]:
+    """Return what a task of each type costs at least."""
+    return tuple(TypeCost(type=name, cost=cost) for name, cost in costs.items())
+
+
+WEIGHTS = SupportWeights(unit=1, bin_weights=(4, 4, 4), sets=sets(a=4, b=4, c=2))
 
 
 def checked(proof: SupportProof, *, instance: Instance = THREE_TYPES, bound: int = 2) -> BoundCheck:
@@ -71,7 +93,7 @@ def test_a_cpu_may_be_worth_most_where_it_runs_nothing() -> None:
         objective=Objective.TOTAL_PENALTY,
         tasks=(Task(id="x", type="a", count=2),),
     )
-    proof = SupportWeights(unit=1, bin_weights=(-10, -10, -10), set_weights=())
+    proof = SupportWeights(unit=1, bin_weights=(-10, -10, -10), sets=())
     assert checked(proof, instance=instance, bound=30).problems == [
         "certificate.proof.bin_weights[0]: is -10, but an order is worth 0"
     ]
@@ -86,19 +108,19 @@ def test_a_cpu_may_be_worth_most_where_it_runs_nothing() -> None:
         ),
         (replace(WEIGHTS, unit=-1), "certificate.proof.unit: is -1, but must not be negative"),
         (
-            replace(WEIGHTS, set_weights=(((), -1),), counted_weights=(("a", 1),)),
+            replace(WEIGHTS, sets=(SetWeight(types=(), weight=-1),), counted=each(a=1)),
             "certificate.proof.sets[0].types: must name a type",
         ),
         (
-            replace(WEIGHTS, set_weights=((("a", "d"), 4),)),
+            replace(WEIGHTS, sets=sets(ad=4)),
             "certificate.proof.sets[0].types[1]: no task has the type 'd'",
         ),
         (
-            replace(WEIGHTS, set_weights=((("a", "a"), 4),)),
+            replace(WEIGHTS, sets=sets(aa=4)),
             "certificate.proof.sets[0].types[1]: names the type 'a' again",
         ),
         (
-            replace(WEIGHTS, task_weights=(("a", 0), ("a", 0))),
+            replace(WEIGHTS, tasks=2 * each(a=0)),
             "certificate.proof.tasks[1]: names the type 'a' again",
         ),
         (
@@ -113,13 +135,11 @@ def test_errors_are_named(proof: SupportProof, problem: str) -> None:
 
 def test_a_case_may_use_what_it_assumes_and_no_more() -> None:
     # If three CPUs run a, one b and one c, they are worth 10, and pay at least 10 - 6 = 4.
-    even = SupportWeights(
-        unit=1, bin_weights=(2, 2, 2), set_weights=((("a",), 2), (("b",), 2), (("c",), 2))
-    )
+    even = SupportWeights(unit=1, bin_weights=(2, 2, 2), sets=sets(a=2, b=2, c=2))
     assert checked(SupportSplit(types=("a",), most=2, below=WEIGHTS, above=even)).checked
 
     # One CPU has no room for all of a.
-    never = SupportWeights(bin_weights=(0, 0, 0), unit=1, set_weights=((("a",), 10), (("a",), -10)))
+    never = SupportWeights(bin_weights=(0, 0, 0), unit=1, sets=(*sets(a=10), *sets(a=-10)))
 
     def errors_at_4(most: int, below: SupportWeights) -> list[str]:
         split = SupportSplit(types=("a",), most=most, below=below, above=even)
@@ -130,7 +150,7 @@ def test_a_case_may_use_what_it_assumes_and_no_more() -> None:
 
 
 def test_weights_that_grow_with_every_task_prove_nothing() -> None:
-    check = checked(replace(WEIGHTS, task_weights=(("a", 1),)))
+    check = checked(replace(WEIGHTS, tasks=each(a=1)))
     assert check.problems == ["certificate.proof: more tasks are worth ever more"]
 
 
@@ -150,7 +170,7 @@ def test_the_kind_belongs_to_the_penalty() -> None:
 
 def test_a_result_goes_through_a_document() -> None:
     split = SupportSplit(types=("a", "c"), most=2, below=WEIGHTS, above=WEIGHTS)
-    costs = replace(WEIGHTS, unit=0, least_costs=(("a", 0), ("b", 3)))
+    costs = replace(WEIGHTS, unit=0, least_costs=at_least(a=0, b=3))
     certificate = Supports(threshold=1, proof=replace(split, below=costs))
     result = result_of(THREE_TYPES, None, lower_bound=2, certificate=certificate)
     assert result_from_document(result_to_document(result)).certificate == certificate
@@ -160,10 +180,10 @@ def test_a_result_goes_through_a_document() -> None:
 @st.composite
 def proofs(draw: st.DrawFn, types: tuple[str, ...], cpus: int, depth: int = 1) -> SupportProof:
     small = st.integers(-3, 6)
-    sets = st.lists(st.sampled_from(types), min_size=1, unique=True).map(tuple)
+    some = st.lists(st.sampled_from(types), min_size=1, unique=True).map(tuple)
     if depth and draw(st.booleans()):
         return SupportSplit(
-            types=draw(sets),
+            types=draw(some),
             most=draw(st.integers(0, cpus)),
             below=draw(proofs(types, cpus, depth - 1)),
             above=draw(proofs(types, cpus, depth - 1)),
@@ -172,14 +192,10 @@ def proofs(draw: st.DrawFn, types: tuple[str, ...], cpus: int, depth: int = 1) -
     return SupportWeights(
         unit=0 if costs_count else draw(st.integers(0, 2)),
         bin_weights=tuple(draw(st.integers(-4, 12)) for _ in range(cpus)),
-        set_weights=tuple(draw(st.lists(st.tuples(sets, small), max_size=4))),
-        task_weights=()
-        if costs_count
-        else tuple((name, draw(st.integers(-2, 2))) for name in types),
-        least_costs=tuple((name, draw(st.integers(0, 3))) for name in types if costs_count),
-        counted_weights=tuple(
-            (name, draw(small)) for name in draw(st.sets(st.sampled_from(types)))
-        ),
+        sets=tuple(draw(st.lists(st.builds(SetWeight, types=some, weight=small), max_size=4))),
+        tasks=() if costs_count else each(**{name: draw(st.integers(-2, 2)) for name in types}),
+        least_costs=at_least(**{name: draw(st.integers(0, 3)) for name in types if costs_count}),
+        counted=each(**{name: draw(small) for name in draw(st.sets(st.sampled_from(types)))}),
     )
 
 
@@ -205,9 +221,9 @@ def test_large_tables_of_limited_costs_are_not_worked_out(monkeypatch: pytest.Mo
     )
     weights = SupportWeights(
         bin_weights=(0, 0),
-        set_weights=((("a",), 1),),
-        counted_weights=(("a", 1),),
-        least_costs=(("a", 1), ("b", 1)),
+        sets=sets(a=1),
+        counted=each(a=1),
+        least_costs=at_least(a=1, b=1),
     )
     check = checked(weights, instance=instance, bound=1000)
     assert not check.checked

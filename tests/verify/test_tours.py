@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from dfopt import replace
 from dfopt.files import result_from_document, result_to_document
+from dfopt.problem.certificate import ArcFork, ArcWeights, OrderCut, Tour
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyG, PenaltyMatrix
-from dfopt.problem.tour_certificate import ArcFork, ArcWeights, OrderCut, Tour
 from dfopt.verify.bound import BoundCheck, check_bound
 from tests.claims import result_of
 from tests.result_strategies import tour_certificates

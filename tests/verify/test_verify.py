@@ -34,7 +34,6 @@ def test_optimal_result_passes() -> None:
         bound_checked=True,
         certificate_kind="dual-weights",
         problems=(),
-        unchecked=(),
     )
     assert found.to_document() == {
         "format": "dfopt-verification/1",
@@ -43,6 +42,7 @@ def test_optimal_result_passes() -> None:
         "lower_bound": 8,
         "bound_checked": True,
         "problems": [],
+        "certificate_kind": "dual-weights",
     }
 
 

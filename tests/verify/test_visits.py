@@ -14,7 +14,7 @@ from dfopt.files import fingerprint
 from dfopt.generate import zipf
 from dfopt.problem.certificate import DualWeights
 from dfopt.problem.penalties import Penalty
-from dfopt.problem.result import Result, Status, StopReason
+from dfopt.problem.result import InstanceName, Result, Status, StopReason
 from dfopt.verify import verify
 from dfopt.verify.prices import OrderPrices
 from dfopt.verify.visits import relaxed_values
@@ -54,8 +54,7 @@ def test_a_large_proof_is_checked() -> None:
     )
     bound = cheap_bound(instance, task_types(instance))
     result = Result(
-        instance_name=instance.name,
-        instance_sha256=fingerprint(instance),
+        instance=InstanceName(name=instance.name, sha256=fingerprint(instance)),
         status=Status.UNKNOWN,
         stop_reason=StopReason.GIVEN,
         lower_bound=bound.value,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dfopt.problem.certificate import DualWeights, TaskClass
+from dfopt.problem.certificate import DualWeights, TaskClass, VisitPrice
 from dfopt.problem.instance import Objective
 from dfopt.problem.penalties import PenaltyF
 from dfopt.solvers.configuration.branching_rules import VisitsFragment
@@ -97,9 +97,9 @@ def _weights(priced: PricedProblem, bound: int) -> DualWeights:
     divisor = gcd(cost, *numbers) or 1
     return DualWeights(
         bin_weights=tuple(bin_weight // divisor for bin_weight in bins),
-        weights=tuple((row, value // divisor) for row, value in weights),
-        entry_charges=tuple((row, value // divisor) for row, value in charges),
-        visit_prices=tuple((df, value // divisor) for df, value in visits),
+        weights=tuple(row.weighing(value // divisor) for row, value in weights),
+        entry_charges=tuple(row.charged(value // divisor) for row, value in charges),
+        visit_prices=tuple(VisitPrice(df=df, price=value // divisor) for df, value in visits),
         threshold=limit,
         lower_bound=bound if cost else None,
         scale=cost // divisor if cost else 1,

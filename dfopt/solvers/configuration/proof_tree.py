@@ -267,15 +267,13 @@ class _NodeWriter:
             case VisitsPair(first, second):
                 return MeetingCount(df=self._name(first), other=self._name(second))
             case OpensWithToken(token):
-                return EntryCount(classes=self._named(token_rows(self._data, token)))
+                return EntryCount(classes=self._numbered(token_rows(self._data, token)))
             case HoldsAtLeast(task_class, number):
                 rows = class_rows(self._data, task_class)
-                return HoldingCount(classes=self._named(rows), tasks=number)
+                return HoldingCount(classes=self._numbered(rows), tasks=number)
 
-    def _named(self, rows: tuple[TaskClass, ...]) -> tuple[TaskClass, ...]:
-        for row in rows:
-            self._class(row)
-        return rows
+    def _numbered(self, rows: tuple[TaskClass, ...]) -> tuple[int, ...]:
+        return tuple(map(self._class, rows))
 
     def _name(self, fragment: int) -> str:
         first, _ = self._data.ranges[fragment]

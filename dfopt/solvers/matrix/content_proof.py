@@ -6,7 +6,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dfopt.problem.certificate import SupportProof, SupportSplit, SupportWeights
+from dfopt.problem.certificate import (
+    SetWeight,
+    SupportProof,
+    SupportSplit,
+    SupportWeights,
+    TypeCost,
+    TypeWeight,
+)
 from dfopt.problem.instance import Instance, Objective
 from dfopt.solvers.matrix.content_program import ContentProgram, Masks, SupportDuals
 from dfopt.solvers.matrix.content_search import Part
@@ -130,20 +137,22 @@ class ContentProver:
         prices = program.listing.prices
         weights = SupportWeights(
             unit=unit,
-            task_weights=tuple(
-                (name, unit * price)
+            tasks=tuple(
+                TypeWeight(type=name, weight=unit * price)
                 for name, price in zip(self.names, prices, strict=True)
                 if unit * price
             ),
-            counted_weights=tuple(
-                (name, weight)
+            counted=tuple(
+                TypeWeight(type=name, weight=weight)
                 for name, weight in zip(self.names, tasks, strict=True)
                 if weight or self._is_sum
             ),
-            set_weights=tuple((self._types(types), weight) for types, weight in sets.items()),
+            sets=tuple(
+                SetWeight(types=self._types(types), weight=weight) for types, weight in sets.items()
+            ),
             bin_weights=tuple(claims[group] for group in self.groups),
             least_costs=tuple(
-                (name, cost)
+                TypeCost(type=name, cost=cost)
                 for name, cost in zip(self.names, program.least_costs, strict=False)
                 if cost
             ),

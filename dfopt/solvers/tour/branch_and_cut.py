@@ -12,7 +12,7 @@ from itertools import count, pairwise
 
 import numpy as np
 
-from dfopt.problem.tour_certificate import Tour
+from dfopt.problem.certificate import Tour
 from dfopt.solvers.tour.cut_program import Arc, CutProgram, TourRelaxation, reduced_costs
 from dfopt.solvers.tour.problem import START, TourProblem
 from dfopt.solvers.tour.proof import TourCase, TourWeights, tour_certificate, weights_of

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from dfopt.problem.tour_certificate import ArcFork, ArcWeights, OrderCut, Tour
+from dfopt.problem.certificate import ArcFork, ArcWeights, OrderCut, Tour
 from dfopt.solvers.tour.cut_program import Arc, ArcPrices, Ranges, credit_cuts
 from dfopt.solvers.tour.problem import START, Flags, Integers, TourProblem
 from dfopt.solvers.tour.separation import Cut

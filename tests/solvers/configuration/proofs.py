@@ -2,7 +2,7 @@
 
 from dfopt.files import fingerprint
 from dfopt.problem.instance import Instance
-from dfopt.problem.result import Result, Status, StopReason, relative_gap
+from dfopt.problem.result import InstanceName, Result, Status, StopReason, relative_gap
 from dfopt.solvers.search import Search
 from dfopt.verify import Verification, verify
 
@@ -10,8 +10,7 @@ from dfopt.verify import Verification, verify
 def checked(instance: Instance, search: Search) -> Verification:
     """Let the checker judge schedule, bound and certificate of ``search``."""
     result = Result(
-        instance_name=instance.name,
-        instance_sha256=fingerprint(instance),
+        instance=InstanceName(name=instance.name, sha256=fingerprint(instance)),
         status=Status.OPTIMAL if search.is_closed else Status.FEASIBLE,
         stop_reason=StopReason.PROOF if search.is_closed else StopReason.GIVEN,
         objective=search.objective,

@@ -53,11 +53,11 @@ def bounded(search: Search) -> ConfigurationSearch:
 
 def check_weights(certificate: DualWeights) -> None:
     """Check that a certificate has no needless row, and no larger numbers than necessary."""
-    weights = [weight for _, weight in certificate.weights]
-    charges = [charge for _, charge in certificate.entry_charges]
+    weights = [row.weight for row in certificate.weights]
+    charges = [row.charge for row in certificate.entry_charges]
     assert 0 not in weights
     assert 0 not in charges
-    visits = [price for _, price in certificate.visit_prices]
+    visits = [row.price for row in certificate.visit_prices]
     assert 0 not in visits
     scale = 0 if certificate.threshold is not None else certificate.scale
     assert gcd(scale, *certificate.bin_weights, *weights, *charges, *visits) == 1
@@ -82,8 +82,8 @@ def test_the_bound_is_below_the_optimum_and_the_whole_method_attains_it() -> Non
             check_weights(search.certificate)
             telling["charges"] += bool(search.certificate.entry_charges)
             rows = search.certificate.weights
-            telling["negative"] += any(weight < 0 for _, weight in rows)
-            telling["classes"] += any(row.leaves is not None for row, _ in rows)
+            telling["negative"] += any(row.weight < 0 for row in rows)
+            telling["classes"] += any(row.leaves is not None for row in rows)
             telling["visits"] += bool(search.certificate.visit_prices)
         telling["LP"] += search.lower_bound == least > 0
         run(lambda _, work=configurations: work.solve(), search)  # type: ignore[misc]

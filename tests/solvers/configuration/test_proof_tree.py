@@ -129,5 +129,5 @@ def test_whole_visits_count_from_the_start() -> None:
         configurations._find_bound()
     assert search.lower_bound == optimum(instance) == 32
     assert isinstance(search.certificate, DualWeights)
-    assert dict(search.certificate.visit_prices)["A"] > 0
+    assert {row.df: row.price for row in search.certificate.visit_prices}["A"] > 0
     assert checked(instance, search).bound_checked

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 
 from dfopt import replace
 from dfopt.generate import matrix
-from dfopt.problem.certificate import Supports, SupportWeights
+from dfopt.problem.certificate import Supports, SupportWeights, TypeCost
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyMatrix
 from dfopt.solvers.heuristics import first_schedule
@@ -158,14 +158,14 @@ def test_too_small_costs_prove_nothing() -> None:
     proof = certificate.proof
     assert isinstance(proof, SupportWeights)
     assert proof.least_costs
-    name, cost = max(proof.least_costs, key=lambda row: row[1])
-    others = tuple(row for row in proof.least_costs if row[0] != name)
+    row = max(proof.least_costs, key=lambda row: row.cost)
+    others = tuple(other for other in proof.least_costs if other != row)
     for costs in (
         others,
-        (*others, (name, cost + 1)),
-        (*others, (name, -1)),
-        (*others, ("unknown", 1)),
-        (*others, (name, cost), (name, cost)),
+        (*others, replace(row, cost=row.cost + 1)),
+        (*others, replace(row, cost=-1)),
+        (*others, TypeCost(type="unknown", cost=1)),
+        (*others, row, row),
     ):
         forged = replace(certificate, proof=replace(proof, least_costs=costs))
         result = result_of(

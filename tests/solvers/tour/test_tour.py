@@ -9,10 +9,10 @@ import pytest
 from hypothesis import assume, given, settings
 
 from dfopt import replace
+from dfopt.problem.certificate import ArcFork, ArcWeights, Tour
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyMatrix
 from dfopt.problem.result import StopReason
-from dfopt.problem.tour_certificate import ArcFork, ArcWeights, Tour
 from dfopt.solvers.facade import solve
 from dfopt.solvers.search import Search, SearchOver
 from dfopt.solvers.tour import can_be_toured

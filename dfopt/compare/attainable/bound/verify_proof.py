@@ -53,5 +53,4 @@ def _found(saved: SavedProof, problems: list[str]) -> Verification:
         bound_checked=not problems,
         certificate_kind="prices",
         problems=tuple(problems),
-        unchecked=(),
     )
