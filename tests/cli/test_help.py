@@ -72,10 +72,10 @@ def example_of(names: tuple[str, ...]) -> str:
 
 
 def text_of_a_trace() -> str:
-    """Return what ftrace prints when two processes of two threads share two CPUs for 40 ms."""
+    """Return what ftrace prints when two processes of two threads share two CPUs for 20 ms."""
     lines = ["# tracer: nop"]
     running = [0, 0]
-    for step in range(1, 40):
+    for step in range(1, 20):
         for cpu in (0, 1):
             before, after = running[cpu], 100 * (1 + (step + cpu) // 3 % 2) + cpu
             running[cpu] = after
