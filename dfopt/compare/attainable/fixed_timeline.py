@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dfopt.compare.attainable.arrivals import Arrivals, SwitchCosts
+from dfopt.compare.attainable.arrivals import Arrivals
+from dfopt.compare.attainable.timed_schedule import (
+    FOREIGN,
+    PayingItems,
+    paying_items,
+    recorded_schedule,
+)
 from dfopt.trace.events import Flags, Integers, Numbers
 
 NO_FRAGMENT = -1
 """What an evicting block leaves in the cache."""
-
-FOREIGN = -2
-"""The fragment of an evicting block: no CPU ever holds it."""
 
 
 class FixedTimeline:
@@ -26,44 +28,37 @@ class FixedTimeline:
 
     Parameters
     ----------
-    start, end
-        When each item runs.
-    given
-        The CPU that it has in the recorded schedule.
+    items
+        The items.
     allowed
-        Whether it may run on each CPU: no block lies in between; shape (items, CPUs).
-    fragment, left
-        What it uses, and what it leaves in the cache.
-    costs
-        What it costs.
+        Whether each may run on each CPU: no block lies in between; shape (items, CPUs).
     cut_cpu, cut_time
         Nothing is known about the cache of this CPU at this time; in the order of the times.
 
     Attributes
     ----------
+    start, end, fragment
+        As in the items.
+    given
+        The CPU that each has in the recorded schedule.
+    left
+        What it leaves in the cache.
+    entry, exit, always, first, last, matrix
+        What it costs.
     cuts
         Time and CPU of each cut.
     """
 
-    def __init__(  # noqa: PLR0913 - columns, all by keyword
-        self,
-        *,
-        start: Integers,
-        end: Integers,
-        given: Numbers | Integers,
-        allowed: Flags,
-        fragment: Integers,
-        left: Integers,
-        costs: SwitchCosts,
-        cut_cpu: Numbers,
-        cut_time: Integers,
+    def __init__(
+        self, items: PayingItems, *, allowed: Flags, cut_cpu: Numbers, cut_time: Integers
     ) -> None:
-        self.start: list[int] = start.tolist()
-        self.end: list[int] = end.tolist()
-        self.given: list[int] = given.tolist()
-        self.allowed, self.cpus, self.fresh = allowed, allowed.shape[1], len(start)
+        costs, fragment = items.costs, items.fragment
+        self.allowed, self.cpus, self.fresh = allowed, allowed.shape[1], len(fragment)
+        self.start: list[int] = items.start.tolist()
+        self.end: list[int] = items.end.tolist()
+        self.given: list[int] = items.cpu.tolist()
         self.fragment: list[int] = fragment.tolist()
-        self.left: list[int] = left.tolist()
+        self.left: list[int] = np.where(fragment == FOREIGN, NO_FRAGMENT, fragment).tolist()
         self.entry: list[int] = costs.entry.tolist()
         self.exit: list[int] = costs.exit.tolist()
         self.always: list[int] = costs.always.tolist()
@@ -109,42 +104,18 @@ def timeline_of(arrivals: Arrivals) -> tuple[FixedTimeline, Integers]:
 
     The rows of blocks are counted from the number of dispatches on.
     """
-    costs, blocks = arrivals.costs, arrivals.blocks
-    evicting = np.flatnonzero(blocks.evicts)
-    none = np.zeros(len(evicting), np.int64)
-    row = np.concatenate([arrivals.row, blocks.row[evicting]])
-    start = np.concatenate([arrivals.start, blocks.start[evicting]])
-    end = np.concatenate([arrivals.start + arrivals.length, blocks.end[evicting]])
-    order = np.lexsort((row, end, start))
-
-    def joined(of_dispatches: NDArray[np.integer], of_blocks: NDArray[np.integer]) -> Integers:
-        return np.concatenate([of_dispatches, of_blocks])[order].astype(np.int64)
-
-    given = joined(arrivals.cpu, blocks.cpu[evicting])
-    start, end = start[order], end[order]
-    allowed = _without_blocks(arrivals, start, end)
-    is_block = order >= len(arrivals)
-    allowed[is_block] = given[is_block, None] == np.arange(arrivals.cpus)
+    items = paying_items(arrivals, recorded_schedule(arrivals))
+    allowed = _without_blocks(arrivals, items.start, items.end)
+    is_block = items.element >= len(arrivals)
+    allowed[is_block] = items.cpu[is_block, None] == np.arange(arrivals.cpus)
     cuts = np.argsort(arrivals.cut_time, kind="stable")
-    items = FixedTimeline(
-        start=start,
-        end=end,
-        given=given,
+    timeline = FixedTimeline(
+        items,
         allowed=allowed,
-        fragment=joined(arrivals.fragment, none + FOREIGN),
-        left=joined(arrivals.fragment, none + NO_FRAGMENT),
-        costs=SwitchCosts(
-            entry=joined(costs.entry, blocks.entry[evicting]),
-            exit=joined(costs.exit, blocks.exit[evicting]),
-            always=joined(costs.always, none),
-            first=joined(costs.first, blocks.first[evicting]),
-            last=joined(costs.last, blocks.last[evicting]),
-            matrix=costs.matrix,
-        ),
         cut_cpu=arrivals.cut_cpu[cuts],
         cut_time=arrivals.cut_time[cuts],
     )
-    return items, order
+    return timeline, items.element
 
 
 def _without_blocks(arrivals: Arrivals, start: Integers, end: Integers) -> Flags:

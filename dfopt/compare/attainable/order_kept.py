@@ -12,12 +12,9 @@ from __future__ import annotations
 import numpy as np
 
 from dfopt.compare.attainable.arrivals import switch_costs
-from dfopt.compare.attainable.fixed_timeline import (
-    FOREIGN,
-    NO_FRAGMENT,
-    FixedTimeline,
-)
+from dfopt.compare.attainable.fixed_timeline import FixedTimeline
 from dfopt.compare.attainable.placement import best_cpus, cpus_by_rule
+from dfopt.compare.attainable.timed_schedule import FOREIGN, PayingItems
 from dfopt.compare.comparison_parts import OrderKept
 from dfopt.compare.cost_model import CostModel
 from dfopt.compare.dispatches import Dispatches
@@ -42,18 +39,20 @@ def timeline_in_order(dispatches: Dispatches, model: CostModel) -> FixedTimeline
     """
     count = len(dispatches)
     rank = np.arange(count)
-    fragment = np.where(dispatches.managed, dispatches.fragment, FOREIGN).astype(np.int64)
     cut_time = np.searchsorted(dispatches.start, dispatches.gap_end)
     # A gap with no dispatch after it cuts nothing.
     cuts = np.flatnonzero(cut_time < count)
-    return FixedTimeline(
+    items = PayingItems(
+        element=rank,
+        cpu=dispatches.cpu,
         start=rank,
         end=rank,
-        given=dispatches.cpu,
-        allowed=np.ones((count, dispatches.cpus), bool),
-        fragment=fragment,
-        left=np.where(dispatches.managed, fragment, NO_FRAGMENT),
+        fragment=np.where(dispatches.managed, dispatches.fragment, FOREIGN).astype(np.int64),
         costs=switch_costs(dispatches, model),
+    )
+    return FixedTimeline(
+        items,
+        allowed=np.ones((count, dispatches.cpus), bool),
         cut_cpu=dispatches.gap_cpu[cuts],
         cut_time=cut_time[cuts],
     )

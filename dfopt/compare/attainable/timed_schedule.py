@@ -6,9 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dfopt.compare.attainable.arrivals import NONE, Arrivals
+from dfopt.compare.attainable.arrivals import NONE, Arrivals, SwitchCosts
 from dfopt.compare.dispatches import Rows
 from dfopt.trace.events import Flags, Integers, Numbers
+
+FOREIGN = -2
+"""The fragment of a block that evicts: no CPU ever holds it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -22,6 +25,60 @@ class TimedSchedule:
 def recorded_schedule(arrivals: Arrivals) -> TimedSchedule:
     """Return the schedule that was recorded."""
     return TimedSchedule(cpu=arrivals.cpu, start=arrivals.start)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PayingItems:
+    """What pays for switches: dispatches and blocks that evict, by start, end and row.
+
+    Parameters
+    ----------
+    element
+        Numbers of dispatches; evicting blocks are numbered from the number of dispatches on.
+    cpu, start, end
+        Where and when each runs.
+    fragment
+        What it uses; :data:`FOREIGN` if it evicts.
+    costs
+        What it costs.
+    """
+
+    element: Rows
+    cpu: Integers | Numbers
+    start: Integers
+    end: Integers
+    fragment: Integers
+    costs: SwitchCosts
+
+
+def paying_items(arrivals: Arrivals, schedule: TimedSchedule) -> PayingItems:
+    """Return what pays for switches in a schedule."""
+    blocks, costs = arrivals.blocks, arrivals.costs
+    evicting = np.flatnonzero(blocks.evicts)
+    none = np.zeros(len(evicting), np.int64)
+    row = np.concatenate([arrivals.row, blocks.row[evicting]])
+    start = np.concatenate([schedule.start, blocks.start[evicting]])
+    end = np.concatenate([schedule.start + arrivals.length, blocks.end[evicting]])
+    order = np.lexsort((row, end, start))
+
+    def joined(of_dispatches: Integers | Numbers, of_blocks: Integers | Numbers) -> Integers:
+        return np.concatenate([of_dispatches, of_blocks])[order].astype(np.int64)
+
+    return PayingItems(
+        element=order,
+        cpu=joined(schedule.cpu, blocks.cpu[evicting]),
+        start=start[order],
+        end=end[order],
+        fragment=joined(arrivals.fragment, none + FOREIGN),
+        costs=SwitchCosts(
+            entry=joined(costs.entry, blocks.entry[evicting]),
+            exit=joined(costs.exit, blocks.exit[evicting]),
+            always=joined(costs.always, none),
+            first=joined(costs.first, blocks.first[evicting]),
+            last=joined(costs.last, blocks.last[evicting]),
+            matrix=costs.matrix,
+        ),
+    )
 
 
 def waits_of(arrivals: Arrivals, schedule: TimedSchedule) -> Integers:
@@ -77,28 +134,17 @@ class _Order:
 
     @classmethod
     def of(cls, arrivals: Arrivals, schedule: TimedSchedule) -> _Order:
-        costs, blocks = arrivals.costs, arrivals.blocks
-        evicting = np.flatnonzero(blocks.evicts)
-        none = np.zeros(len(evicting), np.int64)
-        cpu = np.concatenate([schedule.cpu, blocks.cpu[evicting]])
-        start = np.concatenate([schedule.start, blocks.start[evicting]])
-        end = np.concatenate([schedule.start + arrivals.length, blocks.end[evicting]])
-        row = np.concatenate([arrivals.row, blocks.row[evicting]])
-        # Each evicting block has a fragment of its own.
-        fragment = np.concatenate([arrivals.fragment, -1 - np.arange(len(evicting))])
-        entry = np.concatenate([costs.entry, blocks.entry[evicting]])
-        leaving = np.concatenate([costs.exit, blocks.exit[evicting]])
-        always = np.concatenate([costs.always, none])
-        first = np.concatenate([costs.first, blocks.first[evicting]])
-        last = np.concatenate([costs.last, blocks.last[evicting]])
-        order = np.lexsort((row, end, start, cpu))
+        items = paying_items(arrivals, schedule)
+        cpu, start, fragment, costs = items.cpu, items.start, items.fragment, items.costs
+        order = np.argsort(cpu, kind="stable")
         before, after = order[:-1], order[1:]
         same_cpu = cpu[before] == cpu[after]
-        changes = fragment[before] != fragment[after]
+        changes = (fragment[before] != fragment[after]) | (fragment[after] == FOREIGN)
         if costs.matrix.size:
             between = costs.matrix[fragment[before], fragment[after]]
         else:
-            between = always[before] + np.where(changes, leaving[before] + entry[after], 0)
+            switch = costs.exit[before] + costs.entry[after]
+            between = costs.always[before] + np.where(changes, switch, 0)
         # The number of cuts on a CPU before a time tells whether a cut lies between two dispatches.
         epoch = np.zeros(len(cpu), np.int64)
         for number in np.unique(arrivals.cut_cpu):
@@ -113,8 +159,10 @@ class _Order:
         edge = np.flatnonzero(~same_cpu)
         places = np.concatenate([[0], edge + 1]) if len(order) else order
         firsts = order[places]
-        cost[places] = np.where(epoch[firsts] == 0, first[firsts], 0)
+        cost[places] = np.where(epoch[firsts] == 0, costs.first[firsts], 0)
         lasts = order[np.concatenate([edge, [len(order) - 1]])] if len(order) else order
         cuts = np.bincount(arrivals.cut_cpu, minlength=arrivals.cpus)
-        at_ends = int(last[lasts[epoch[lasts] == cuts[cpu[lasts]]]].sum())
-        return cls(element=order, cost=cost, is_switch=is_switch, cost_at_ends=at_ends)
+        at_ends = int(costs.last[lasts[epoch[lasts] == cuts[cpu[lasts]]]].sum())
+        return cls(
+            element=items.element[order], cost=cost, is_switch=is_switch, cost_at_ends=at_ends
+        )
