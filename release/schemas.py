@@ -20,6 +20,8 @@ from dfopt.files.result_document import RESULTS
 from dfopt.trace.readers.dfopt_trace_lines import KINDS, HeaderLine
 from dfopt.verify import VERIFICATIONS
 from dfopt_models.model import MODELS, model_named
+from dfopt_models.space_sharing.mix_document import MixDocument
+from dfopt_models.space_sharing.thread_graph import GRAPHS
 
 TYPES: tuple[DocumentType[Any], ...] = (
     INSTANCES,
@@ -29,6 +31,8 @@ TYPES: tuple[DocumentType[Any], ...] = (
     *(model_named(name).parameters for name in MODELS),
     *(model_named(name).results for name in MODELS),
     PROOFS,
+    DocumentType(Format.MIX, MixDocument),
+    GRAPHS,
 )
 
 MORE_PARTS = {Format.TRACE: tuple(KINDS.values())}

@@ -5,12 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Annotated
+
+from msgspec import Meta
 
 from dfopt.errors import InstanceError
+from dfopt.structs import Checked
 from dfopt_models.space_sharing.programs import Structure
 
 ANY_OTHER = "*"
 """The key of the penalty that holds for every application that is not named."""
+
+
+MOST_THREADS = 10**7
+"""At most this many threads in a structure; the limit of every other count too."""
+
+SHORTEST_REVIEW = 1e-6
+"""Seconds; a shorter interval might be lost when it is added to the clock."""
+
+Count = Annotated[int, Meta(ge=1, le=MOST_THREADS)]
+Seconds = Annotated[float, Meta(ge=0)]
+PositiveSeconds = Annotated[float, Meta(gt=0)]
 
 
 class TieBreak(StrEnum):
@@ -22,8 +37,7 @@ class TieBreak(StrEnum):
     LOWEST = "lowest"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Multiprocessor:
+class Multiprocessor(Checked):
     """Processors and what a reallocation costs.
 
     Parameters
@@ -39,10 +53,10 @@ class Multiprocessor:
         Seconds. It selects the penalties that were measured with this quantum Q.
     """
 
-    processors: int = 16
-    path_length: float = 750e-6
-    latency: float = 0.0
-    quantum: float = 0.4
+    processors: Count = 16
+    path_length: Seconds = 750e-6
+    latency: Seconds = 0.0
+    quantum: PositiveSeconds = 0.4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,8 +99,7 @@ class Application:
     penalties: Penalties
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AllocationParameters:
+class AllocationParameters(Checked):
     """Numbers and tie-breaks of the policies; each policy uses those it knows.
 
     Parameters
@@ -114,14 +127,23 @@ class AllocationParameters:
         has one. It matters under the affinity policies alone.
     """
 
-    credit_decay: float = 0.2
-    credit_per_processor: float = 0.1
-    preemption_margin: float = 0.0
-    review_interval: float = 0.02
-    yield_delay: float = 0.002
+    credit_decay: PositiveSeconds = 0.2
+    credit_per_processor: PositiveSeconds = 0.1
+    preemption_margin: Seconds = 0.0
+    review_interval: Seconds = 0.02
+    yield_delay: Seconds = 0.002
     victim: TieBreak = TieBreak.EARLIEST
     worker: TieBreak = TieBreak.LOWEST
     match: bool = True
+
+    def __post_init__(self) -> None:
+        """Refuse an interval that would be lost on the clock."""
+        super().__post_init__()
+        if 0 < self.review_interval < SHORTEST_REVIEW:
+            raise InstanceError(
+                f"must be 0, or at least {SHORTEST_REVIEW:g}, not {self.review_interval}",
+                place="review_interval",
+            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

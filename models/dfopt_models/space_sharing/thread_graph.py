@@ -8,20 +8,20 @@ from __future__ import annotations
 import heapq
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+from msgspec import Meta
 
 from dfopt.errors import DfoptError, FileError, InstanceError
-from dfopt.files.fields import at, each, fields_of, number, string
-from dfopt.files.formats import Format, check_format, read_json
+from dfopt.files.documents import DocumentType
+from dfopt.files.formats import Format
 from dfopt.files.streams import shown_name
-from dfopt.files.strict_json import Document, described_json
+from dfopt.files.strict_json import Document
+from dfopt.structs import DocumentPart, described_value
 from dfopt_models.space_sharing.programs import GraphProgram
 
 if TYPE_CHECKING:
     import networkx as nx
-
-FORMAT = Format.THREAD_GRAPH
-KEYS = ("format", "name", "directed", "multigraph", "graph", "nodes", "edges", "links")
 
 MOST_SHOWN = 6
 """At most this many threads of a cycle stand in an error."""
@@ -85,6 +85,63 @@ class ThreadGraph:
         return peak
 
 
+class NodeRow(DocumentPart):
+    """A thread.
+
+    Parameters
+    ----------
+    id
+        Its name, unique in the graph; NetworkX often numbers its nodes.
+    work
+        Seconds of work.
+    """
+
+    id: str | int
+    work: Annotated[float, Meta(gt=0)]
+
+
+class EdgeRow(DocumentPart):
+    """A thread that waits for another one.
+
+    Parameters
+    ----------
+    source, target
+        The thread that must have ended, and the one that waits for it.
+    """
+
+    source: str | int
+    target: str | int
+
+
+class GraphDocument(DocumentPart):
+    """Threads with given work, in NetworkX's node-link form.
+
+    Parameters
+    ----------
+    name
+        What to call it.
+    directed, multigraph
+        What NetworkX writes: a thread graph is directed, and no multigraph.
+    graph
+        What else NetworkX knows; it is not read.
+    nodes
+        The threads.
+    edges, links
+        The threads that wait for others; ``links`` is an older name.
+    """
+
+    name: str | None = None
+    directed: Annotated[bool, Meta(extra_json_schema={"const": True})] = True
+    multigraph: Annotated[bool, Meta(extra_json_schema={"const": False})] = False
+    graph: Any = None
+    nodes: tuple[NodeRow, ...]
+    edges: tuple[EdgeRow, ...] | None = None
+    links: tuple[EdgeRow, ...] | None = None
+
+
+GRAPHS = DocumentType(Format.THREAD_GRAPH, GraphDocument)
+
+
 def read_thread_graph(path: str | Path) -> ThreadGraph:
     """Return the thread graph in a file.
 
@@ -93,9 +150,9 @@ def read_thread_graph(path: str | Path) -> ThreadGraph:
     DfoptError
         When the file is not a valid thread graph, or its threads wait for each other in a cycle.
     """
-    document = read_json(path, FORMAT)
+    document = GRAPHS.read(path)
     try:
-        return thread_graph_from_document(document)
+        return _thread_graph(document)
     except DfoptError as error:
         raise error.in_file(shown_name(path)) from None
 
@@ -108,57 +165,37 @@ def thread_graph_from_document(document: Document) -> ThreadGraph:
     DfoptError
         With the place of the first flaw.
     """
+    return _thread_graph(GRAPHS.from_document(document))
+
+
+def _thread_graph(document: GraphDocument) -> ThreadGraph:
     import networkx as nx
 
-    check_format(document, FORMAT)
-    fields = fields_of(document, KEYS, required=("nodes",))
-    for key, wanted in (("directed", True), ("multigraph", False)):
-        if fields.get(key, wanted) is not wanted:
-            said = "directed" if wanted else "no multigraph"
-            raise FileError(f"must be {str(wanted).lower()}: a thread graph is {said}", place=key)
-    if "edges" in fields and "links" in fields:
+    if not document.directed:
+        raise FileError("must be true: a thread graph is directed", place="directed")
+    if document.multigraph:
+        raise FileError("must be false: a thread graph is no multigraph", place="multigraph")
+    if document.edges is not None and document.links is not None:
         raise FileError("is another name for 'edges'; keep one of them", place="links")
     graph: nx.DiGraph[str] = nx.DiGraph()
-    for position, (name, work) in enumerate(each("nodes", _node, fields["nodes"])):
+    for position, node in enumerate(document.nodes):
+        name = str(node.id)
         if name in graph:
             raise FileError(
-                f"{described_json(name)} is there more than once; rename one",
+                f"{described_value(name)} is there more than once; rename one",
                 place=f"nodes[{position}].id",
             )
-        graph.add_node(name, work=work)
-    key = "links" if "links" in fields else "edges"
-    for position, ends in enumerate(each(key, _edge, fields.get(key, []))):
+        graph.add_node(name, work=float(node.work))
+    key = "edges" if document.links is None else "links"
+    for position, edge in enumerate(document.edges or document.links or ()):
+        ends = str(edge.source), str(edge.target)
         for end, name in zip(("source", "target"), ends, strict=True):
             if name not in graph:
                 raise FileError(
-                    f"{described_json(name)} is the id of no node",
+                    f"{described_value(name)} is the id of no node",
                     place=f"{key}[{position}].{end}",
                 )
         if ends in graph.edges:
             raise FileError("is there more than once; keep one", place=f"{key}[{position}]")
         graph.add_edge(*ends)
     return ThreadGraph(graph=graph)
-
-
-def _node(value: object) -> tuple[str, float]:
-    fields = fields_of(value, ("id", "work"), required=("id", "work"))
-    return at("id", _name, fields["id"]), at("work", _work, fields["work"])
-
-
-def _edge(value: object) -> tuple[str, str]:
-    fields = fields_of(value, ("source", "target"), required=("source", "target"))
-    return at("source", _name, fields["source"]), at("target", _name, fields["target"])
-
-
-def _name(value: object) -> str:
-    """Return the name of a node; NetworkX often numbers its nodes."""
-    if isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
-    return string(value)
-
-
-def _work(value: Any) -> float:
-    work = number(value)
-    if work <= 0:
-        raise FileError(f"must be more than 0 seconds, not {described_json(value)}")
-    return float(work)

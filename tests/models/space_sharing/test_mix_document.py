@@ -164,11 +164,11 @@ def test_what_networkx_writes_is_read(tmp_path):
 
 
 WRONG = [
-    ("processors = 2", "processors = 0", "machine.processors: must be from 1"),
+    ("processors = 2", "processors = 0", "machine.processors: must be at least 1"),
     ("processors = 2", "processors = 2.0", "machine.processors: must be an integer"),
     ("processors = 2", "procesors = 2", "unknown key; did you mean 'processors'"),
     ('victim = "latest"', 'victim = "last"', "policy.victim: must be one of 'random'"),
-    ('victim = "latest"', "yield_delay = -1", "policy.yield_delay: must not be negative"),
+    ('victim = "latest"', "yield_delay = -1", "policy.yield_delay: must be at least 0"),
     ('victim = "latest"', "yield_delai = 1", "did you mean 'yield_delay'"),
     ('victim = "latest"', "review_interval = 1e-9", "must be 0, or at least 1e-06, not 1e-09"),
     ('victim = "latest"', 'match = "yes"', "policy.match: must be true or false"),
@@ -177,19 +177,19 @@ WRONG = [
     ("work = 4.0", "", "application.A.work: is missing; the structure 'blocks' needs it"),
     ("work = 4.0", "work = inf", "application.A.work: NaN and infinite"),
     ("work = 4.0", "work = 4.0\nsteps = 3", "application.A.steps: does not belong"),
-    ("threads = 4", "threads = 0", "application.A.threads: must be from 1"),
+    ("threads = 4", "threads = 0", "application.A.threads: must be at least 1"),
     ('structure = "blocks"', 'structure = "block"', "must be one of 'blocks'"),
     ('structure = "blocks"', "", "application.A.structure: is missing"),
     ("quantum = 0.1\n[policy]", "quantum = 0.2\n[policy]", "application.A.penalties: must have a"),
-    ("no_affinity = 0.25", "no_affinity = -1", "application.A.penalties[0].no_affinity: must not"),
+    ("no_affinity = 0.25", "no_affinity = -1", "application.A.penalties[0].no_affinity: must be"),
     ('{ "*" = 0.125 }', "{ B = 0.125 }", "says nothing of 'A'"),
-    ('{ "*" = 0.125 }', "0.125", "penalties[0].affinity: must be a table"),
+    ('{ "*" = 0.125 }', "0.125", "penalties[0].affinity: must be an object"),
     ('[[job]]\napplication = "A"', '[[job]]\napplication = "B"', "job[0].application: there is no"),
-    ("copies = 2", "copies = 0", "job[0].copies: must be from 1"),
+    ("copies = 2", "copies = 0", "job[0].copies: must be at least 1"),
     ("copies = 2", "copeis = 2", "job[0].copeis: unknown key; did you mean 'copies'"),
-    ("copies = 2", "arrival = -1.0", "job[0].arrival: must not be negative"),
-    ("copies = 2", "arrival = 1e10", "job[0].arrival: must be at most 1e+09 s, not 10000000000.0"),
-    ("copies = 2", "interarrival = 1e10", "job[0].interarrival: must be at most 1e+09 s"),
+    ("copies = 2", "arrival = -1.0", "job[0].arrival: must be at least 0"),
+    ("copies = 2", "arrival = 1e10", "job[0].arrival: must be at most 1e+09, not 10000000000.0"),
+    ("copies = 2", "interarrival = 1e10", "job[0].interarrival: must be at most 1e+09"),
     ("penalties = [", 'penalties = [{ quantum = 0.1, no_affinity = 0.5, affinity = {} }, ',
      "application.A.penalties[1].quantum: 0.1 is there more than once; keep one row"),
     ('"blocks"\nwork = 4.0\nthreads = 4', '"wave-front"\nwork = 4.0\nrows = 9999\ncolumns = 9999',
@@ -275,6 +275,6 @@ def test_schemas_agree_with_the_readers():
         mix.validate(tomllib.loads((folder / f"{name}.toml").read_text()))
     assert not graph.is_valid(GRAPH | {"directed": False})
     for right, wrong, message in WRONG:
-        refused = ("unknown key", "policy", "must be from", "must be 0, or", "must be at most")
+        refused = ("unknown key", "policy.v", "policy.c", "must be at least", "must be at most")
         if any(words in message for words in refused):
             assert not mix.is_valid(tomllib.loads(SMALL.replace(right, wrong, 1)))
