@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from datetime import date, time
 from functools import cache, partial
 from operator import ge, gt, le, lt
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 T = TypeVar("T", bound="DocumentPart | DataclassInstance")
 Default = TypeVar("Default")
 Read = Callable[[Any], Any]
+
+Key = tuple[str, Read | None, bool]
+"""Of a key: the name of its field, its reader if it has one, and whether null is a value."""
 
 Natural = Annotated[int, Meta(ge=0, le=LARGEST_TOTAL)]
 """An integer from 0 to 2^62."""
@@ -410,6 +413,8 @@ def _fits(kind: inspect.Type, value: object) -> bool:  # noqa: PLR0911 - one for
             return value in values
         case inspect.VarTupleType() | inspect.ListType() | inspect.TupleType():
             return isinstance(value, list | tuple)
+        case inspect.DataclassType(cls=cls) | inspect.CustomType(cls=cls):
+            return isinstance(value, cls)
     return isinstance(value, dict | Struct)
 
 
@@ -455,6 +460,28 @@ def _struct(cls: type[Struct], value: object) -> object:
     if not isinstance(value, dict):
         raise FileError(f"must be an object {{…}}, not {described_value(value)}")
     known, required, tag_field = _keys(cls)
+    kind = cls.__struct_config__.tag
+    reason = "it is required" if kind is None else f"the kind {str(kind)!r} needs it"
+    given = {key: item for key, item in value.items() if key != tag_field}
+    return cls(**read_keys(given, known, required, reason))
+
+
+def read_keys(
+    value: object, known: Mapping[str, Key], required: Collection[str], reason: str
+) -> dict[str, Any]:
+    """Return the values of an object by their names, each of them checked.
+
+    Parameters
+    ----------
+    value
+        The object.
+    known
+        The keys that it may have, besides those of users.
+    required, reason
+        The keys that it must have, and why.
+    """
+    if not isinstance(value, dict):
+        raise FileError(f"must be an object {{…}}, not {described_value(value)}")
     fields = {}
     for key, item in value.items():
         if key in known:
@@ -462,26 +489,22 @@ def _struct(cls: type[Struct], value: object) -> object:
             if item is None and not takes_null:
                 remedy = "give it a value" if key in required else "leave the key out"
                 raise FileError(f"must not be null; {remedy}", place=key)
-            if read is not None:
-                try:
-                    item = read(item)  # noqa: PLW2901 - the checked one
-                except DfoptError as error:
-                    raise error.within(key) from None
-            fields[name] = item
-        elif not is_free(key) and key != tag_field:
+            try:
+                fields[name] = item if read is None else read(item)
+            except DfoptError as error:
+                raise error.within(key) from None
+        elif not is_free(key):
             raise FileError(_unknown_key(key, known), place=shown_place((key,)))
     for key in required:
         if key not in value:
-            kind = cls.__struct_config__.tag
-            reason = "it is required" if kind is None else f"the kind {str(kind)!r} needs it"
             raise FileError(f"is missing; {reason}", place=key)
-    return cls(**fields)
+    return fields
 
 
 @cache
 def _keys(
     cls: type[Struct],
-) -> tuple[dict[str, tuple[str, Read | None, bool]], tuple[str, ...], str | None]:
+) -> tuple[dict[str, Key], tuple[str, ...], str | None]:
     """Return the keys of a struct, with names, readers and whether null is one of their values."""
     kind = _struct_type(cls)
     known = {

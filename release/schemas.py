@@ -17,6 +17,8 @@ from dfopt.files.formats import Format
 from dfopt.files.instance_document import INSTANCES
 from dfopt.files.json_text import document_text
 from dfopt.files.result_document import RESULTS
+from dfopt.simulate.run_queue.scenario import DomainRow
+from dfopt.simulate.run_queue.scenario_document import ScenarioDocument
 from dfopt.trace.readers.dfopt_trace_lines import KINDS, HeaderLine
 from dfopt.verify import VERIFICATIONS
 from dfopt_models.model import MODELS, model_named
@@ -33,10 +35,11 @@ TYPES: tuple[DocumentType[Any], ...] = (
     PROOFS,
     DocumentType(Format.MIX, MixDocument),
     GRAPHS,
+    DocumentType(Format.SCENARIO, ScenarioDocument),
 )
 
-MORE_PARTS = {Format.TRACE: tuple(KINDS.values())}
-"""What else a schema has as parts: what stands on the lines after the first."""
+MORE_PARTS = {Format.TRACE: tuple(KINDS.values()), Format.SCENARIO: (DomainRow,)}
+"""What else a schema has as parts: what stands on the lines after the first, or is read apart."""
 
 FOLDER = Path(__file__).parent.parent / "dfopt" / "files" / "schemas"
 
@@ -102,6 +105,12 @@ def _finish(part: dict[str, Any], kind: type | None) -> None:
         for name in names.split(",")
     }
     for name, field in part.get("properties", {}).items():
+        for other in (field, *field.get("anyOf", ())):
+            if "replaced_by" in other:
+                kinds = other["replaced_by"]
+                field.clear()
+                field["anyOf"] = kinds
+                break
         if field.pop("required", False):
             part["required"].append(name)
             field.pop("default", None)

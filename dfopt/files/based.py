@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
 from importlib import resources
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -114,7 +113,9 @@ class BasedFormat(Generic[T]):
 
     def made(self, layers: Sequence[Layer], make: Callable[[T], V]) -> V:
         """Return what ``make`` makes of documents that stand on each other, the last one lowest."""
-        together = reduce(lambda below, layer: self.merge(below, layer[1]), layers[::-1], {})
+        together: Document = {}
+        for _, document in reversed(layers):
+            together = self.merge(together, document)
         together.pop("format", None)
         try:
             value: T = reader(self.type)(together)

@@ -102,7 +102,7 @@ def test_values_of_the_right_types():
         ({"rooms": 1, "limit": "no"}, "limit: must be an integer"),
         ({"rooms": 1, "sizes": [1, "b"]}, "sizes[1]: must be an integer"),
         ({"rooms": 1, "sizes": 1}, "sizes: must be an array"),
-        ({"rooms": 1, "pair": [1]}, "pair: must have 2 entries, not 1"),
+        ({"rooms": 1, "pair": [1]}, "pair: must be an array of 2 values"),
         ({"rooms": 1, "weights": {"a": "b"}}, "weights.a: must be a number"),
     ],
 )

@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Annotated, Any
 
-from dfopt.checks import check_integer, settle_choice
+from msgspec import Meta
+
+from dfopt.checks import check_integer
 from dfopt.errors import InstanceError
-from dfopt.problem.cache_domains import CacheDomains
-from dfopt.problem.instance import LARGEST_CPU_COUNT
+from dfopt.problem.cache_domains import CacheDomains, cache_domains, cpu_ranges, cpus_of
+from dfopt.problem.instance import CpuCount
 from dfopt.problem.penalties import Penalty, PenaltyMatrix
 from dfopt.short_repr import short_repr
 from dfopt.simulate.run_queue.costs import CacheSizes, NearCaches
 from dfopt.simulate.run_queue.workload import ThreadSetting, WorkloadKind
+from dfopt.structs import Checked, DocumentPart, Natural, reader
 
 
 class LockDistribution(StrEnum):
@@ -23,8 +27,37 @@ class LockDistribution(StrEnum):
     EXPONENTIAL = "exponential"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Machine:
+class DomainRow(DocumentPart):
+    """CPUs that share a last-level cache.
+
+    Parameters
+    ----------
+    cpus
+        Their numbers, or a list of ranges such as ``0-3,8``.
+    name
+        What to call the domain; by default its CPUs.
+    """
+
+    cpus: tuple[Natural, ...] | str
+    name: str | None = None
+
+
+DomainRows = tuple[DomainRow, ...]
+
+
+def _domains(value: Any) -> CacheDomains:
+    """Return the domains that a document writes as a text or as tables."""
+    if isinstance(value, CacheDomains):
+        return value
+    if isinstance(value, str):
+        return cache_domains(value)
+    rows: DomainRows = reader(DomainRows)(value)
+    cpus = [cpus_of(row.cpus) if isinstance(row.cpus, str) else row.cpus for row in rows]
+    names = [row.name or cpu_ranges(sorted(own)) for row, own in zip(rows, cpus, strict=True)]
+    return CacheDomains(tuple(cpus), tuple(names))
+
+
+class Machine(Checked):
     """CPUs, and the time that the scheduler itself takes.
 
     Parameters
@@ -55,43 +88,40 @@ class Machine:
         anything else.
     """
 
-    cpus: int
-    switch_time: int = 0
-    lock_time: int = 0
+    cpus: CpuCount
+    switch_time: Natural = 0
+    lock_time: Natural = 0
     lock_distribution: LockDistribution = LockDistribution.CONSTANT
-    lock_doubling: int = 0
-    wake_time: int = 0
-    call_time: int = 0
-    interrupt_time: int = 0
-    domains: CacheDomains | None = None
-    near_read_line: int | None = None
-    near_fill: int | None = None
+    lock_doubling: Natural = 0
+    wake_time: Natural = 0
+    call_time: Natural = 0
+    interrupt_time: Natural = 0
+    domains: Annotated[
+        CacheDomains | None,
+        Meta(
+            extra={"reader": _domains},
+            extra_json_schema={
+                "replaced_by": [
+                    {"type": "string"},
+                    {"type": "array", "items": {"$ref": "#/$defs/DomainRow"}},
+                ]
+            },
+        ),
+    ] = None
+    near_read_line: Natural | None = None
+    near_fill: Natural | None = None
 
     def __post_init__(self) -> None:
-        check_integer(self.cpus, "cpus", least=1)
-        if self.cpus > LARGEST_CPU_COUNT:
-            raise InstanceError(
-                f"is {self.cpus}; at most {LARGEST_CPU_COUNT} are supported", place="cpus"
-            )
-        check_integer(self.switch_time, "switch_time")
-        check_integer(self.lock_time, "lock_time")
-        settle_choice(self, "lock_distribution", LockDistribution)
-        check_integer(self.lock_doubling, "lock_doubling")
-        check_integer(self.wake_time, "wake_time")
-        check_integer(self.call_time, "call_time")
-        check_integer(self.interrupt_time, "interrupt_time")
+        """Check that domains and what is near fit together."""
+        super().__post_init__()
         if self.domains is not None:
-            if not isinstance(self.domains, CacheDomains):
-                raise InstanceError("must be cache domains", place="domains")
             self.domains.check_cpus(self.cpus)
         for place in ("near_read_line", "near_fill"):
             near = getattr(self, place)
-            if near is not None:
-                check_integer(near, place)
-                if self.domains is None:
-                    raise InstanceError(
-                        "needs to know which CPUs are near each other; give domains", place=place
-                    )
+            if near is not None and self.domains is None:
+                raise InstanceError(
+                    "needs to know which CPUs are near each other; give domains", place=place
+                )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

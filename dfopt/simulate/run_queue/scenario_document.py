@@ -3,32 +3,18 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, get_args
+from typing import Annotated, Any
+
+from msgspec import Meta, field
 
 from dfopt.errors import DfoptError, FileError
-from dfopt.files.based import BasedFormat
-from dfopt.files.fields import (
-    Reader,
-    Table,
-    at,
-    boolean,
-    each,
-    integer,
-    merged,
-    string,
-    table,
-    table_by_name,
-)
+from dfopt.files.based import BasedFormat, Layer, merged
 from dfopt.files.formats import Format
-from dfopt.files.instance_document import penalty_from_document, penalty_to_document
-from dfopt.files.streams import shown_name
-from dfopt.files.strict_json import Document, check_document, described_json
-from dfopt.problem.cache_domains import CacheDomains, cache_domains, cpu_ranges, cpus_of
+from dfopt.files.strict_json import Document
 from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyG
-from dfopt.simulate.parameters import anything, made, parameters_of, readers_of
+from dfopt.simulate.parameters import made
 from dfopt.simulate.run_queue.costs import CacheSizes
 from dfopt.simulate.run_queue.policies import POLICIES, policy_with
 from dfopt.simulate.run_queue.scenario import Machine, Scenario
@@ -43,17 +29,79 @@ from dfopt.simulate.run_queue.workloads.own_workload import (
     own_workload,
 )
 from dfopt.simulate.run_queue.workloads.replay import Replay
-from dfopt.structs import replace
+from dfopt.structs import DocumentPart, Natural, described_value, document_of, replace
 from dfopt.trace.trace import Trace
-
-FORMAT = Format.SCENARIO
-
-THREAD = "thread"
 
 USUAL_UNIT = "ns"
 """The unit of times where a scenario does not say it."""
 
-LABELS = ("time_unit", "description", "source")
+FIXED = ("format", "base")
+"""Keys that no setting may change."""
+
+
+def _workload(value: object) -> str:
+    """Refuse what is neither a workload of dfopt nor looks like one of a user."""
+    if isinstance(value, str) and (is_own_workload(value) or value in WORKLOADS):
+        return value
+    nearest = difflib.get_close_matches(str(value), WORKLOADS, n=1)
+    hint = f"; did you mean {nearest[0]!r}?" if nearest else ""
+    words = ", ".join(map(repr, WORKLOADS))
+    raise FileError(
+        f"must be one of {words}, not {described_value(value)}{hint}; one "
+        "of your own is file.py or module:Class"
+    )
+
+
+class ScenarioDocument(DocumentPart):
+    """A workload on a machine, and what switches cost.
+
+    Parameters
+    ----------
+    name
+        Its name; by default that of its file.
+    base
+        Another scenario, whose values count where this one has none.
+    workload
+        The kind of workload; one of your own is file.py or module:Class.
+    time_unit
+        The unit of all times.
+    until
+        When to stop, if threads still run then.
+    cold_start
+        Whether the first fragment on a CPU is paid for.
+    description, source
+        Labels.
+    machine
+        CPUs, and the time that the scheduler itself takes.
+    penalty
+        What a CPU pays to go from one fragment to the next.
+    caches
+        Caches of lines. With them a burst pays for lines that it misses instead of the penalty.
+    parameters
+        Those of the workload.
+    thread
+        Values of its threads that replace those of the workload, one after the other.
+    policy
+        Parameters of policies that differ from their defaults, by the policy's name.
+    """
+
+    name: str | None = None
+    base: str | None = None
+    workload: Annotated[str, Meta(extra={"reader": _workload})]
+    time_unit: str = USUAL_UNIT
+    until: Natural | None = None
+    cold_start: bool = True
+    description: str | None = None
+    source: str | None = None
+    machine: Machine
+    penalty: Penalty
+    caches: CacheSizes | None = None
+    parameters: dict[str, Any] = field(default_factory=dict)
+    thread: tuple[ThreadSetting, ...] = ()
+    policy: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+
+KEYS = ScenarioDocument.__struct_fields__
 
 
 def read_scenario(path: str | Path, settings: Mapping[str, object] | None = None) -> Scenario:
@@ -72,13 +120,9 @@ def read_scenario(path: str | Path, settings: Mapping[str, object] | None = None
     DfoptError
         With file, place and remedy, when the file is not a valid scenario.
     """
-    document = SCENARIOS.read(path)
-    try:
-        changed = with_settings(document, settings or {})
-        scenario = scenario_from_document(changed, name=Path(path).stem)
-    except DfoptError as error:
-        raise error if error.file else error.in_file(shown_name(path)) from None
-    return replace(scenario, file=shown_name(path))
+    layers = SCENARIOS.layers(path)
+    file = layers[0][0]
+    return replace(_scenario(layers, settings, Path(path).stem, file), file=file)
 
 
 def shipped_scenarios() -> tuple[str, ...]:
@@ -86,39 +130,44 @@ def shipped_scenarios() -> tuple[str, ...]:
     return SCENARIOS.shipped()
 
 
-def scenario_from_document(document: Document, *, name: str = "scenario") -> Scenario:
-    """Return the scenario that a checked document describes.
+def _scenario(
+    layers: list[Layer], settings: Mapping[str, object] | None, name: str, file: str = ""
+) -> Scenario:
+    """Return the scenario of documents that stand on each other, with other values on top."""
+    over: Document = {}
+    try:
+        unit = next((each["time_unit"] for _, each in layers if "time_unit" in each), USUAL_UNIT)
+        over = settings_document(settings or {}, str(unit))
+    except DfoptError as error:
+        raise (error.in_file(file) if file else error) from None
+    return SCENARIOS.made([(file, over), *layers], lambda document: _made(document, name))
 
-    Raises
-    ------
-    DfoptError
-        When something is missing or does not fit together.
-    """
-    for key in ("workload", "machine", "penalty"):
-        if key not in document:
-            raise FileError("is missing; it is required", place=key)
-    source = document["workload"]
-    penalty = at("penalty", penalty_from_document, document["penalty"])
-    parameters = document.get("parameters", {})
-    if source == Replay.name and isinstance(penalty, PenaltyF):
+
+def _made(document: ScenarioDocument, name: str) -> Scenario:
+    """Return the scenario that a document describes, if its values fit together."""
+    source, parameters = document.workload, document.parameters
+    if source == Replay.name and isinstance(document.penalty, PenaltyF):
         _check_lines(parameters)
-    policies = document.get("policy", {})
-    for policy, values in policies.items():
+    for policy, values in document.policy.items():
         if policy in POLICIES:
             policy_with(POLICIES[policy], values)
-    caches = document.get("caches")
+    try:
+        workload = _workload_made(source, parameters)
+    except DfoptError as error:
+        raise error.within("parameters") from None
     return Scenario(
-        name=document.get("name", name),
-        workload=at("parameters", lambda values: _workload_made(source, values), parameters),
-        machine=at("machine", lambda values: made(Machine, values), document["machine"]),
-        penalty=penalty,
-        caches=caches and at("caches", lambda values: made(CacheSizes, values), caches),
-        threads=tuple(
-            at(f"{THREAD}[{number}]", lambda values: made(ThreadSetting, values), setting)
-            for number, setting in enumerate(document.get(THREAD, ()))
-        ),
-        policies=policies,
-        **{key: document[key] for key in ("cold_start", "until", *LABELS) if key in document},
+        name=document.name or name,
+        workload=workload,
+        machine=document.machine,
+        penalty=document.penalty,
+        caches=document.caches,
+        threads=document.thread,
+        policies=document.policy,
+        cold_start=document.cold_start,
+        until=document.until,
+        time_unit=document.time_unit,
+        description=document.description,
+        source=document.source,
     )
 
 
@@ -149,14 +198,14 @@ def scenario_of_trace(
         "name": header.name or name,
         "workload": Replay.name,
         "machine": {"cpus": trace.cpus},
-        "penalty": penalty_to_document(header.penalty),
+        "penalty": document_of(header.penalty),
         "cold_start": bool(header.cold_start),
         "time_unit": header.time_unit or "unit",
         "parameters": {"trace": trace},
     }
     if header.source is not None:
         document["source"] = header.source
-    return scenario_from_document(with_settings(document, settings or {}))
+    return _scenario([("", document)], settings, name)
 
 
 def scenario_of_workload(source: str, settings: Mapping[str, object] | None = None) -> Scenario:
@@ -175,45 +224,46 @@ def scenario_of_workload(source: str, settings: Mapping[str, object] | None = No
     DfoptError
         When there is no such workload, or a setting is missing or does not fit.
     """
-    penalty = PenaltyG(fill=1, write_back=0)
     document: Document = {
         "workload": source,
         "machine": {},
-        "penalty": penalty_to_document(penalty),
+        "penalty": document_of(PenaltyG(fill=1, write_back=0)),
     }
-    changed = with_settings(document, settings or {})
-    if "cpus" not in changed["machine"]:
+    given = settings or {}
+    if "machine.cpus" not in given:
         raise FileError("is missing; say how many CPUs there are with `cpus`", place="machine.cpus")
-    name = own_workload(source, changed.get("parameters", {})).name
-    return scenario_from_document(changed, name=name)
+    parameters = settings_document(given, USUAL_UNIT).get("parameters", {})
+    return _scenario([("", document)], given, own_workload(source, parameters).name)
 
 
-def with_settings(document: Document, settings: Mapping[str, object]) -> Document:
-    """Return a document with other values.
+def settings_document(settings: Mapping[str, object], unit: str) -> Document:
+    """Return the document that has other values, and nothing else.
 
     Parameters
     ----------
-    document
-        Of a scenario, as it was read.
     settings
         By key: ``machine.cpus``, ``penalty.write_back``, ``policy.NAME.time_slice``, ``until``.
         Any other name is a parameter of the workload. A time may be a text with its unit: 30s.
+    unit
+        The unit of the scenario's times, unless the settings say another one.
 
     Raises
     ------
     FileError
-        With the key, when there is no such key or its value is of the wrong type.
+        With the key, when it cannot be set, or a time not be expressed.
     """
-    changed = dict(document)
-    unit = settings.get("time_unit", document.get("time_unit", USUAL_UNIT))
+    document: Document = {}
     for key, value in settings.items():
         over: Any = value
         if is_time_with_unit(key, value):
-            over = at(key, partial(time_in, str(unit)), str(value))
+            try:
+                over = time_in(str(settings.get("time_unit", unit)), str(value))
+            except DfoptError as error:
+                raise error.within(key) from None
         for part in reversed(_path(key)):
             over = {part: over}
-        changed = _merged(changed, TABLE(over))
-    return changed
+        document = merged(document, over)
+    return document
 
 
 def _path(key: str) -> tuple[str, ...]:
@@ -229,7 +279,7 @@ def _path(key: str) -> tuple[str, ...]:
     return (key,) if key in KEYS else ("parameters", key)
 
 
-def _merged(base: Document, over: Document) -> Table:
+def _merged(base: Document, over: Document) -> Document:
     """Return a document with the values of its base.
 
     If the kind of workload or of penalty differs, those of the base do not count.
@@ -237,19 +287,19 @@ def _merged(base: Document, over: Document) -> Table:
     kept = dict(base)
     if over.get("workload", base.get("workload")) != base.get("workload"):
         kept.pop("parameters", None)
-    kind = base.get("penalty", {}).get("kind")
-    if over.get("penalty", {}).get("kind", kind) != kind:
+    kinds = [each["penalty"] for each in (base, over) if isinstance(each.get("penalty"), dict)]
+    if len({penalty["kind"] for penalty in kinds if "kind" in penalty}) > 1:
         kept.pop("penalty", None)
     return merged(kept, over)
 
 
-def _workload_made(source: str, parameters: Table) -> Any:
+def _workload_made(source: str, parameters: Document) -> Any:
     """Return a workload of dfopt, or of a user."""
     kind = WORKLOADS.get(source)
     return own_workload(source, parameters) if kind is None else made(kind, parameters)
 
 
-def _check_lines(parameters: Table) -> None:
+def _check_lines(parameters: Document) -> None:
     if isinstance(parameters.get("trace"), str) and "lines" not in parameters:
         raise FileError(
             "is missing; under penalty f say how many lines a dispatch reads where the trace "
@@ -258,95 +308,28 @@ def _check_lines(parameters: Table) -> None:
         )
 
 
-# Readers of single values; nothing of a document needs to be complete for them.
-
-
-def _workload(value: object) -> str:
-    known = WORKLOADS
-    if isinstance(value, str) and is_own_workload(value):
-        return value
-    if not isinstance(value, str) or value not in known:
-        nearest = difflib.get_close_matches(str(value), known, n=1)
-        hint = f"; did you mean {nearest[0]!r}?" if nearest else ""
-        words = ", ".join(map(repr, known))
-        raise FileError(
-            f"must be one of {words}, not {described_json(value)}{hint}; one "
-            "of your own is file.py or module:Class"
-        )
-    return value
-
-
-def _cpus(value: object) -> tuple[int, ...]:
-    return cpus_of(value) if isinstance(value, str) else each("", integer, value)
-
-
-DOMAIN: Reader = table({"cpus": _cpus, "name": string}, ("cpus",))
-
-
-def _domains(value: object) -> CacheDomains:
-    if isinstance(value, CacheDomains):
-        return value
-    if isinstance(value, str):
-        return cache_domains(value)
-    domains = each("", DOMAIN, value)
-    return CacheDomains(
-        tuple(domain["cpus"] for domain in domains),
-        tuple(domain.get("name", cpu_ranges(sorted(domain["cpus"]))) for domain in domains),
-    )
-
-
-READERS: dict[str, Reader] = {
-    "format": string,
-    "name": string,
-    "base": string,
-    "workload": _workload,
-    "time_unit": string,
-    "until": integer,
-    "cold_start": boolean,
-    "description": string,
-    "source": string,
-    "machine": table({**readers_of(Machine), "domains": _domains}),
-    # What belongs together is checked once a document has been merged with its base.
-    "penalty": table(
-        {
-            "kind": string,
-            **{key: anything for kind in get_args(Penalty) for key in kind.__struct_fields__},
-        }
-    ),
-    "caches": table(readers_of(CacheSizes)),
-    "parameters": table_by_name(anything),
-    THREAD: partial(each, "", table(dict.fromkeys(parameters_of(ThreadSetting), anything))),
-    "policy": table_by_name(table_by_name(anything)),
-}
-KEYS = tuple(READERS)
-FIXED = ("format", "base")
-"""Keys that no setting may change."""
-
-TABLE: Callable[[Any], Table] = table(READERS)
-
-
-def _checked(document: Document, folder: Path | None) -> Document:
-    """Return the values of a document, each of them checked by itself."""
-    check_document(document)  # TOML knows infinite numbers and dates, which mean nothing here
-    checked = TABLE(document)
-    parameters = checked.get("parameters", {})
-    if folder is not None and "workload" in checked:
-        checked["workload"] = in_folder_of_workload(checked["workload"], folder)
-    if folder is not None and isinstance(parameters.get("trace"), str):
+def _in_folder(document: Document, folder: Path) -> None:
+    """Let files of workloads, traces and labels be relative to the folder of the scenario."""
+    if isinstance(document.get("workload"), str):
+        document["workload"] = in_folder_of_workload(document["workload"], folder)
+    parameters = document.get("parameters")
+    if not isinstance(parameters, dict):
+        return
+    if isinstance(parameters.get("trace"), str):
         parameters["trace"] = str(folder / parameters["trace"])
-    if folder is not None and isinstance(parameters.get("labels"), str):
+    if isinstance(parameters.get("labels"), str):
         # Loading all sources of labels takes long, and only replays need them.
         from dfopt.trace.labels.source import in_folder
 
         parameters["labels"] = in_folder(parameters["labels"], folder)
-    return checked
 
 
 SCENARIOS = BasedFormat(
-    format=FORMAT,
+    format=Format.SCENARIO,
     plural="scenarios",
     package="dfopt.simulate.run_queue",
     folder="scenarios",
-    check=_checked,
+    type=ScenarioDocument,
+    in_folder=_in_folder,
     merge=_merged,
 )

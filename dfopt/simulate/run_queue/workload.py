@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Protocol
 
 from dfopt.checks import check_integer, described
 from dfopt.errors import InstanceError
-from dfopt.structs import replace
+from dfopt.structs import Checked, replace
 from dfopt.trace.nice import LARGEST_WEIGHT, LEAST_URGENT, MOST_URGENT, weight_of_nice
 
 UNMANAGED = -1
@@ -154,8 +154,7 @@ def _check_between(value: int, least: int, most: int, place: str) -> None:
         raise InstanceError(f"must be at most {most}, not {value}", place=place)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ThreadSetting:
+class ThreadSetting(Checked):
     """What a scenario says about threads of its workload.
 
     Parameters
@@ -172,6 +171,8 @@ class ThreadSetting:
     cpus_allowed: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
+        """Check nice values, weights and CPUs as those of threads."""
+        super().__post_init__()
         check_rights(self.nice, self.weight, self.cpus_allowed)
 
     def applied(self, thread: NewThread) -> NewThread:

@@ -5,7 +5,7 @@ import pytest
 from dfopt.errors import DfoptError
 from dfopt.simulate.parameters import parameters_of
 from dfopt.simulate.run_queue.policies import POLICIES
-from dfopt.simulate.run_queue.scenario_document import read_scenario, with_settings
+from dfopt.simulate.run_queue.scenario_document import read_scenario, settings_document
 from dfopt.simulate.run_queue.times_with_units import is_time_with_unit
 
 SMALLEST_TIME = 100_000
@@ -25,14 +25,14 @@ def test_times_of_policies_are_known_by_their_names(policy: str) -> None:
     [("ms", "30s", 30_000), ("ns", "1.5 ms", 1_500_000), ("us", "2us", 2), ("ms", "7", "7")],
 )
 def test_times_are_in_the_unit_of_the_scenario(unit: str, text: str, number: object) -> None:
-    changed = with_settings({"time_unit": unit}, {"policy.patience.patience": text})
+    changed = settings_document({"policy.patience.patience": text}, unit)
     assert changed["policy"]["patience"]["patience"] == number
 
 
 def test_a_unit_that_is_set_counts() -> None:
     settings = {"until": "3s", "time_unit": "ms"}
-    assert with_settings({}, settings)["until"] == 3000
-    assert with_settings({}, {"until": "3s"})["until"] == 3_000_000_000
+    assert settings_document(settings, "ns")["until"] == 3000
+    assert settings_document({"until": "3s"}, "ns")["until"] == 3_000_000_000
 
 
 @pytest.mark.parametrize(
@@ -47,11 +47,11 @@ def test_a_unit_that_is_set_counts() -> None:
 )
 def test_times_that_a_unit_cannot_say(unit: str, problem: str) -> None:
     with pytest.raises(DfoptError, match=problem):
-        with_settings({"time_unit": unit}, {"machine.switch_time": "5ms"})
+        settings_document({"machine.switch_time": "5ms"}, unit)
 
 
 def test_texts_stay_texts() -> None:
-    assert with_settings({}, {"name": "10s"})["name"] == "10s"
+    assert settings_document({"name": "10s"}, "ns")["name"] == "10s"
     changed = read_scenario("custom", {"description": "30s", "policy.fcfs.time_slice": "1ms"})
     assert changed.description == "30s"
     assert changed.policies == {"fcfs": {"time_slice": 1_000_000}}

@@ -6,18 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from dfopt.checks import LARGEST_TOTAL, check_integer, described
+from dfopt.checks import LARGEST_TOTAL, described
 from dfopt.errors import InstanceError
 from dfopt.problem.cache_domains import CacheDomains
 from dfopt.simulate.run_queue.costs.penalties import EMPTY
 from dfopt.simulate.run_queue.workload import CLEAN, UNMANAGED, Burst
+from dfopt.structs import Checked, Natural, Positive
 
 LARGEST_MEMORY = 2**31 - 2
 """At most this number of lines, since lines have 32-bit numbers."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CacheSizes:
+class CacheSizes(Checked):
     """Caches with least-recently-used replacement and a write-invalidate protocol.
 
     They are empty at the beginning, and every miss is paid for, whether there is a cold start or
@@ -43,28 +43,19 @@ class CacheSizes:
         for any other.
     """
 
-    lines: int
-    miss: int
-    write_back: int = 0
-    shared_lines: int = 0
-    shared_hit: int = 0
-    sequential_miss: int | None = None
-    far_hit: int | None = None
+    lines: Positive
+    miss: Natural
+    write_back: Natural = 0
+    shared_lines: Natural = 0
+    shared_hit: Natural = 0
+    sequential_miss: Natural | None = None
+    far_hit: Natural | None = None
 
     def __post_init__(self) -> None:
-        check_integer(self.lines, "lines", least=1)
-        check_integer(self.miss, "miss")
-        check_integer(self.write_back, "write_back")
-        check_integer(self.shared_lines, "shared_lines")
-        check_integer(self.shared_hit, "shared_hit")
-        if self.sequential_miss is not None:
-            check_integer(self.sequential_miss, "sequential_miss")
-        if self.far_hit is not None:
-            check_integer(self.far_hit, "far_hit")
-            if not self.shared_lines:
-                raise InstanceError(
-                    "needs caches that CPUs share; give shared_lines", place="far_hit"
-                )
+        """Check that what is far is another second level."""
+        super().__post_init__()
+        if self.far_hit is not None and not self.shared_lines:
+            raise InstanceError("needs caches that CPUs share; give shared_lines", place="far_hit")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
