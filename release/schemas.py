@@ -58,6 +58,8 @@ def schema_of(document: DocumentType[Any]) -> dict[str, Any]:
         _finish(part, types.get(title))
     top = parts.pop(document.type.__name__)
     properties = {"format": {"const": str(document.format)}, **top.pop("properties")}
+    if "base" in properties:
+        _require_rows_only(top, parts)
     short, _, version = document.format.removeprefix("dfopt-").partition("/")
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -70,6 +72,15 @@ def schema_of(document: DocumentType[Any]) -> dict[str, Any]:
         "additionalProperties": False,
         **({"$defs": parts} if parts else {}),
     }
+
+
+def _require_rows_only(top: dict[str, Any], parts: dict[str, Any]) -> None:
+    """Let a base have what a document on it leaves out; rows of arrays stand by themselves."""
+    rows = set(re.findall(r"'items': {'\$ref': '#/\$defs/(\w+)'", str([top, parts])))
+    for name, part in parts.items():
+        if name not in rows:
+            part.pop("required", None)
+    top["required"] = []
 
 
 def _parts(kind: Any) -> list[type]:

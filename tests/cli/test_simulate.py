@@ -140,7 +140,7 @@ def test_a_wrong_value_is_said_with_file_and_key(run, mix):
     mix.write_text(MIX.replace("rows = 5", "rows = 0"))
     code, printed, said = run("simulate", "space-sharing", mix)
     assert (code, printed) == (1, "")
-    assert said.startswith(f"dfopt: {mix}: application.MVA.rows: must be from 1")
+    assert said.startswith(f"dfopt: {mix}: application.MVA.rows: must be at least 1")
 
 
 @pytest.mark.slow
