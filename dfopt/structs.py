@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 T = TypeVar("T", bound="DocumentPart | DataclassInstance")
+V = TypeVar("V")
 Default = TypeVar("Default")
 Read = Callable[[Any], Any]
 
@@ -151,6 +152,14 @@ def reader(kind: Any) -> Read:
     if isinstance(kind, type) and issubclass(kind, Struct):
         return partial(_struct, kind)  # the description of all types within would take milliseconds
     return _reader(inspect.type_info(kind))
+
+
+def at(place: str, read: Callable[[Any], V], value: object) -> V:
+    """Return ``read(value)``; errors name ``place``."""
+    try:
+        return read(value)
+    except DfoptError as error:
+        raise error.within(place) from None
 
 
 def document_of(part: DocumentPart) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from dfopt.simulate.run_queue.scenario import DomainRow
 from dfopt.simulate.run_queue.scenario_document import ScenarioDocument
 from dfopt.trace.readers.dfopt_trace_lines import KINDS, HeaderLine
 from dfopt.verify import VERIFICATIONS
+from dfopt_models.measure.machine_document import MACHINES
 from dfopt_models.model import MODELS, model_named
 from dfopt_models.space_sharing.mix_document import MixDocument
 from dfopt_models.space_sharing.thread_graph import GRAPHS
@@ -35,6 +36,7 @@ TYPES: tuple[DocumentType[Any], ...] = (
     PROOFS,
     DocumentType(Format.MIX, MixDocument),
     GRAPHS,
+    MACHINES,
     DocumentType(Format.SCENARIO, ScenarioDocument),
 )
 
@@ -116,12 +118,7 @@ def _finish(part: dict[str, Any], kind: type | None) -> None:
         for name in names.split(",")
     }
     for name, field in part.get("properties", {}).items():
-        for other in (field, *field.get("anyOf", ())):
-            if "replaced_by" in other:
-                kinds = other["replaced_by"]
-                field.clear()
-                field["anyOf"] = kinds
-                break
+        _replace(field)
         if field.pop("required", False):
             part["required"].append(name)
             field.pop("default", None)
@@ -139,6 +136,16 @@ def _finish(part: dict[str, Any], kind: type | None) -> None:
                 field["description"] = re.sub(r"\bNone\b", "null", field["description"])
     if "properties" in part:
         part["patternProperties"] = OWN_KEYS
+
+
+def _replace(field: dict[str, Any]) -> None:
+    """Take what a type says in place of its schema, if it says something."""
+    for one in (field, *field.get("anyOf", ())):
+        if "replaced_by" in one:
+            kinds = one["replaced_by"]
+            field.clear()
+            field["anyOf"] = kinds
+            return
 
 
 def _refuse_null(field: dict[str, Any]) -> None:

@@ -7,14 +7,15 @@ import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from dfopt.errors import DfoptError, DfoptWarning, FileError
 from dfopt.files import fingerprint, penalty_to_document, read_document, read_instance
-from dfopt.files.fields import at, each, string
 from dfopt.files.formats import Format, document_format
 from dfopt.files.streams import STANDARD_INPUT
 from dfopt.problem.instance import Instance
 from dfopt.problem.penalties import PenaltyMatrix
+from dfopt.structs import at, reader
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,7 +118,10 @@ def _files_of(path: str | Path) -> Iterable[tuple[Path, str | None]]:
     if document_format(file) != Format.INSTANCE_INDEX:
         return [(file, None)]
     try:
-        listed = each("instances", _listed, read_document(file).get("instances"))
+        rows = at(
+            "instances", reader(tuple[dict[str, Any], ...]), read_document(file).get("instances")
+        )
+        listed = [at(f"instances[{place}]", _listed, row) for place, row in enumerate(rows)]
     except DfoptError as error:
         raise error.in_file(str(file)) from None
     if not listed:
@@ -125,11 +129,10 @@ def _files_of(path: str | Path) -> Iterable[tuple[Path, str | None]]:
     return [(file.parent / name, sha256) for name, sha256 in listed]
 
 
-def _listed(value: object) -> tuple[str, str | None]:
-    if not isinstance(value, dict) or "file" not in value:
+def _listed(row: dict[str, Any]) -> tuple[str, str | None]:
+    if "file" not in row:
         raise FileError("must be an object {…} with the key 'file'")
-    sha256 = at("sha256", string, value["sha256"]) if "sha256" in value else None
-    return at("file", string, value["file"]), sha256
+    return at("file", reader(str), row["file"]), at("sha256", reader(str | None), row.get("sha256"))
 
 
 def _entry(file: Path) -> Entry:

@@ -19,10 +19,10 @@ import numpy as np
 
 from dfopt.checks import LARGEST_TOTAL, check_name, described
 from dfopt.errors import DfoptError, FileError
-from dfopt.files.fields import at, choice, integer, string
 from dfopt.files.strict_json import Document, described_json
 from dfopt.problem.cache_state import Leaves
 from dfopt.problem.instance import LARGEST_CPU_COUNT
+from dfopt.structs import Natural, at, reader
 from dfopt.trace.readers.ftrace import FTRACE
 from dfopt.trace.readers.kernel_text import pieces_of, read_kernel_text
 from dfopt.trace.readers.perf import PERF
@@ -50,7 +50,7 @@ MOST_DIGITS = 40
 CUT = "it may have been cut short, copy it again"
 
 T = TypeVar("T")
-_leaves = choice(Leaves)
+_leaves, _natural = reader(Leaves), reader(Natural)
 
 
 def read_chrome(stream: BinaryIO) -> Trace:
@@ -241,12 +241,13 @@ def _nanoseconds(microseconds: int | Decimal) -> int:
 
 
 def _count(value: object) -> int:
-    return integer(float(value) if isinstance(value, Decimal) else value)
+    count: int = _natural(float(value) if isinstance(value, Decimal) else value)
+    return count
 
 
 def _text(value: object) -> str:
     check_name(value, "")
-    return string(value)
+    return str(value)
 
 
 def _events(document: object) -> list[Event]:

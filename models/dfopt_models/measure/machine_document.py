@@ -6,23 +6,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, Literal
 
 from dfopt.errors import DfoptError, FileError
 from dfopt.files import read_text
-from dfopt.files.fields import at, integer
+from dfopt.files.documents import DocumentType
 from dfopt.files.formats import Format, parse_toml_of
 from dfopt.files.streams import shown_name
+from dfopt.structs import DocumentPart, Natural
 from dfopt_models.measure.machine import MOVED, Estimate, MachineRun, MeasurementError
 from dfopt_models.measure.memory import AccessOrder
-from dfopt_models.parameter_fields import table_fields
-
-FORMAT = Format.MACHINE
 
 PICOSECONDS = {"ps": 1, "ns": 1000}
 """The units that a document may have, in picoseconds."""
-
-COSTS = ("read_line", "write_back", "lines")
 
 MOST_ROUNDING = 0.1
 """A cost in whole nanoseconds may differ from the measured one by at most this share."""
@@ -30,6 +26,30 @@ MOST_ROUNDING = 0.1
 
 MOST_SPREAD = 0.5
 """Runs may differ by at most this share of their median, where it is the ``read_line``."""
+
+
+class MachineDocument(DocumentPart):
+    """What a machine's caches cost.
+
+    Parameters
+    ----------
+    time_unit
+        The unit of times.
+    read_line
+        Time to read a line, t_r.
+    write_back
+        Time to write the whole cache back, T_w.
+    lines
+        Lines of a CPU's cache.
+    """
+
+    time_unit: Literal["ps", "ns"]
+    read_line: Natural
+    write_back: Natural
+    lines: Natural
+
+
+MACHINES = DocumentType(Format.MACHINE, MachineDocument)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,17 +113,12 @@ def parse_machine(text: str) -> MachineCosts:
     FileError
         With place and remedy, when it is not valid.
     """
-    document = parse_toml_of(text, FORMAT)
-    keys = ("format", "time_unit", *COSTS)
-    fields = table_fields(document, keys, required=keys)
-    unit = fields["time_unit"]
-    if unit not in PICOSECONDS:
-        raise FileError(f"must be one of {', '.join(PICOSECONDS)}", place="time_unit")
-    numbers = {name: at(name, integer, fields[name]) for name in COSTS}
+    document = MACHINES.read_parsed(parse_toml_of(text, MACHINES.format))
+    picoseconds = PICOSECONDS[document.time_unit]
     return MachineCosts(
-        read_line=numbers["read_line"] * PICOSECONDS[unit],
-        write_back=numbers["write_back"] * PICOSECONDS[unit],
-        lines=numbers["lines"],
+        read_line=document.read_line * picoseconds,
+        write_back=document.write_back * picoseconds,
+        lines=document.lines,
     )
 
 
@@ -145,7 +160,7 @@ def machine_document(
     )
     _check_spread(chosen)
     return {
-        "format": str(FORMAT),
+        "format": str(MACHINES.format),
         "time_unit": "ps",
         "read_line": _picoseconds(median(one.median for one in chosen)),
         "write_back": _picoseconds(lines * median(run.write_back for run in runs)),

@@ -235,7 +235,7 @@ def test_costs_in_whole_nanoseconds() -> None:
     [
         ('format = "dfopt-machine/1"\n', "", "format: is missing"),
         ("machine/1", "mix/1", "the file holds a mix of jobs"),
-        ('"ps"', '"s"', "time_unit: must be one of ps, ns"),
+        ('"ps"', '"s"', "time_unit: must be one of 'ns', 'ps'"),
         ("time_unit", "unit", "unit: unknown key; did you mean 'time_unit'"),
         ("lines = 9", "", "lines: is missing"),
         ("6900", "-1", "read_line: "),
