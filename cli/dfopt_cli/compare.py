@@ -14,7 +14,7 @@ from dfopt.files import document_text, read_instance, read_result
 from dfopt.files.formats import UNNAMED, Format, document_format
 from dfopt.files.storage import write_text
 from dfopt.structs import replace
-from dfopt.table import Table, side_by_side
+from dfopt.table import Table
 from dfopt_cli.compare_traces import compare_traces, planned, refuse_second_reading
 from dfopt_cli.cost_options import ModelOptions
 from dfopt_cli.exit_codes import CONDITION_MET, NOT_PROVEN
@@ -137,11 +137,7 @@ def compare(
         print_json(document)
     else:
         tables = comparison_tables(found, with_windows=with_windows, verbose=verbose)
-        names = [one.name for one in found]
-        if verbose:
-            of_each = waited[: len(found)]
-            tables += side_by_side(names, of_each, "trace") if len(found) > 1 else of_each
-        print_tables(tables if verbose else [*tables, Table("", notes=[MORE])])
+        print_tables([*tables, *(waited[: len(found)] if verbose else [Table("", notes=[MORE])])])
     documents = document.get("traces", [document])
     failed = [tell_failures(conditions, document) for document in documents]
     if compared.error is None and any(failed):

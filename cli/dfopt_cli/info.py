@@ -74,7 +74,8 @@ def show_trace(file: str, labels: LabelOptions, *, verbose: bool, as_json: bool)
 
     content = format_of(first_bytes(file))
     trace, source = labelled_if_possible(file, labels)
-    document = trace_info(named(trace, *names_of([file])), content=content.value, labels=source)
+    trace = named(trace, *names_of([file]))
+    document = trace_info(trace, content=content.value, labels=source)
     tell_warnings(file, (*trace.quality.warnings, *document["waits"]["warnings"]))
     if as_json:
         print_json(document)

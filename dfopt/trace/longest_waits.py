@@ -25,10 +25,11 @@ def longest_waits(trace: Trace) -> Table:
 
     Dispatches with a fragment count, or all if none has one. What is not known of waits is a note.
     """
+    name = trace.header.name or "trace"
     try:
         waits = KnownWaits(trace, counted_dispatches(trace))
     except DfoptError as error:
-        return Table("", notes=[f"longest waits: not known: {error.problem}"])
+        return Table("", notes=[f"{name}: waits are not known: {error.problem}"])
     total = np.zeros(len(trace.tasks), np.int64)
     np.add.at(total, waits.task, waits.time)
     longest_first = np.argsort(-waits.time, kind="stable")
@@ -60,7 +61,7 @@ def longest_waits(trace: Trace) -> Table:
     unit = f"[{trace.header.time_unit or ''}] :time"
     times = (f"{name} {unit}" for name in ("waited", "longest", "ready at"))
     headings = columns("thread", *times, "CPU", "in its place", f"for {unit}")
-    return Table("Threads that waited longest", headings, rows, NOTES)
+    return Table(f"Threads that waited longest in {name}", headings, rows, NOTES)
 
 
 def _thread(trace: Trace, row: int) -> str:

@@ -53,6 +53,18 @@ def test_the_table_comes_first(run: Run) -> None:
     assert lines.index("attainable") < lines.index("cause") < lines.index("window")
 
 
+@pytest.mark.parametrize("command", [("info",), ("compare", "--order-free")])
+def test_who_waited_longest_is_for_those_who_ask(run: Run, command: tuple[str, ...]) -> None:
+    title = "Threads that waited longest in workers.ftrace.txt"
+    code, out, err = run(*command, WORKERS, "--df", "marks", "-v")
+    assert (code, err) == (0, "")
+    rows = out.partition(title)[2].splitlines()
+    assert ["502", "worker/1", "100", "µs", "100", "µs", "160", "µs", "1", "right"] in [
+        row.split()[:10] for row in rows
+    ]
+    assert title not in run(*command, WORKERS, "--df", "marks")[1]
+
+
 def test_the_document_has_the_rows(saved: Path) -> None:
     found = json.loads(saved.read_text())
     Draft202012Validator(schema("comparison")).validate(found)
