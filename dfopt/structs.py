@@ -247,6 +247,8 @@ def _reader(kind: inspect.Type, **limits: Any) -> Read:  # noqa: PLR0911, PLR091
             return _union(kind, limits.get("kinds", ""))
         case inspect.StructType():
             return partial(_struct, kind.cls)
+        case inspect.DataclassType():
+            return partial(_dataclass, kind.cls)
         case inspect.AnyType() if "parts" in limits:
             return partial(_either, limits["parts"])
     return _anything
@@ -475,6 +477,38 @@ def _struct(cls: type[Struct], value: object) -> object:
     return cls(**read_keys(given, known, required, reason))
 
 
+def _dataclass(cls: type[DataclassInstance], value: object) -> object:
+    """Return the data class that an object describes.
+
+    Its ``KEYS`` are the keys of fields that have other names in documents, and its ``DERIVED`` are
+    keys that follow from others, so that they are not read.
+    """
+    if isinstance(value, cls):
+        return value
+    if isinstance(value, dict):
+        derived = getattr(cls, "DERIVED", ())
+        value = {key: item for key, item in value.items() if key not in derived}
+    return cls(**read_keys(value, *_dataclass_keys(cls), "it is required"))
+
+
+@cache
+def _dataclass_keys(cls: type[DataclassInstance]) -> tuple[dict[str, Key], tuple[str, ...]]:
+    """Return the keys of a data class, and those that must be there: all but empty defaults."""
+    kind = inspect.type_info(cls)
+    assert isinstance(kind, inspect.DataclassType)
+    names: dict[str, str] = getattr(cls, "KEYS", {})
+    hidden = {each.name for each in dataclasses.fields(cls) if not each.compare}
+    known: dict[str, Key] = {}
+    required = []
+    for each in kind.fields:
+        key = names.get(each.name, each.name)
+        if each.name not in hidden:
+            known[key] = (each.name, _reader(each.type), _includes_none(each.type))
+            if each.default not in (None, ()):
+                required.append(key)
+    return known, tuple(required)
+
+
 def read_keys(
     value: object, known: Mapping[str, Key], required: Collection[str], reason: str
 ) -> dict[str, Any]:
@@ -540,10 +574,13 @@ def _takes_null(field: inspect.Field) -> bool:
     kind, marks = field.type, _marks(field)
     if isinstance(kind, inspect.Metadata):
         kind = kind.type
-    has_null = isinstance(kind, inspect.AnyType) or (
+    return _includes_none(kind) and (field.default is not None or "nullable" in marks)
+
+
+def _includes_none(kind: inspect.Type) -> bool:
+    return isinstance(kind, inspect.AnyType) or (
         isinstance(kind, inspect.UnionType) and kind.includes_none
     )
-    return has_null and (field.default is not None or "nullable" in marks)
 
 
 def _unknown_key(key: str, known: Collection[str]) -> str:

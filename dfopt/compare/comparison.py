@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 from dfopt.checks import described
 from dfopt.compare.attainable.frontier import WaitingFrontier
 from dfopt.compare.comparison_parts import (
     Cause,
+    Causes,
     CpuResult,
     FragmentResult,
     OrderKept,
@@ -47,6 +48,7 @@ from dfopt.compare.part_tables import (
 )
 from dfopt.errors import MethodError
 from dfopt.render import FrameLibrary, counted, frame, html, share, terminal_text
+from dfopt.structs import Natural
 from dfopt.table import Table, Value, columns, facts
 from dfopt.time_units import readable_time
 from dfopt.trace import Quality
@@ -118,15 +120,17 @@ class Comparison:
         What of the schedule was not recorded, so that what it paid is assumed, too; None: nothing.
     """
 
+    KEYS: ClassVar = {"name": "trace", "is_complete": "complete"}
+
     name: str
     model: CostModel
     cost_unit: str
     time_unit: str | None
-    dispatches: int
-    managed: int
+    dispatches: Natural
+    managed: Natural
     realised: Realised
     windows: tuple[WindowResult, ...]
-    causes: dict[Cause, int]
+    causes: Causes
     fragments: tuple[FragmentResult, ...]
     cpus: tuple[CpuResult, ...]
     unlabelled_share: float

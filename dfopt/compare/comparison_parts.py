@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Annotated, Any, ClassVar
 
+from msgspec import Meta
+
+from dfopt.compare.window_length import parse_window
+from dfopt.errors import DfoptError, FileError
+from dfopt.structs import Natural, read_keys, reader
 from dfopt.trace.fragment_titles import CommCount
 
 
@@ -39,6 +45,27 @@ class Cause(StrEnum):
     """Under a matrix: one of the same type ran before on this CPU."""
 
 
+def _causes(value: object) -> dict[Cause, int]:
+    """Return costs by cause; older documents lack the cause of matrices, which cost nothing."""
+    known = {str(cause): (cause, reader(Natural), False) for cause in Cause}
+    required = [str(cause) for cause in Cause if cause is not Cause.SAME_TYPE]
+    given: dict[Any, int] = read_keys(value, known, required, "it is required")
+    return {cause: given.get(cause, 0) for cause in Cause}
+
+
+def _label(value: object) -> str:
+    """Return the length of a window as it is written."""
+    text: str = reader(str)(value)
+    try:
+        return parse_window(text).label
+    except DfoptError as error:
+        raise FileError(error.problem) from None
+
+
+Causes = Annotated[dict[Cause, int], Meta(extra={"reader": _causes})]
+WindowLabel = Annotated[str, Meta(extra={"reader": _label})]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Realised:
     """The costs of the switches of a trace.
@@ -51,9 +78,11 @@ class Realised:
         How many times a CPU went from one fragment to another.
     """
 
-    total: int
-    worst: int
-    switches: int
+    KEYS: ClassVar = {"worst": "max"}
+
+    total: Natural
+    worst: Natural
+    switches: Natural
 
 
 def cost_ratio(realised: int, possible: int) -> float | None:
@@ -94,15 +123,17 @@ class WindowResult:
         caches with which the window begins.
     """
 
-    window: str
-    count: int
-    realised: int
-    bound: int
-    rolling: int
-    balanced: int
-    closed: int
-    balanced_closed: int
-    rolling_closed: int
+    DERIVED: ClassVar = ("ratio", "rolling_ratio", "difference")
+
+    window: WindowLabel
+    count: Natural
+    realised: Natural
+    bound: Natural
+    rolling: Natural
+    balanced: Natural
+    closed: Natural
+    balanced_closed: Natural
+    rolling_closed: Natural
 
     @property
     def ratio(self) -> float | None:
@@ -139,9 +170,11 @@ class OrderKept:
         No placement costs less. None as above.
     """
 
-    online: int
-    best: int | None
-    bound: int | None
+    DERIVED: ClassVar = ("optimal",)
+
+    online: Natural
+    best: Natural | None
+    bound: Natural | None
 
     @property
     def is_optimal(self) -> bool:
@@ -175,13 +208,13 @@ class FragmentResult:
     """
 
     df: str
-    dispatches: int
-    tasks: int
-    cpus: int
-    run_time: int
-    switches: int
-    cost: int
-    causes: dict[Cause, int]
+    dispatches: Natural
+    tasks: Natural
+    cpus: Natural
+    run_time: Natural
+    switches: Natural
+    cost: Natural
+    causes: Causes
     name: str | None = None
     comms: tuple[CommCount, ...] = ()
 
@@ -190,11 +223,11 @@ class FragmentResult:
 class CpuResult:
     """The work and the costs of one CPU; see :class:`FragmentResult`."""
 
-    cpu: int
-    dispatches: int
-    managed: int
-    fragments: int
-    run_time: int
-    switches: int
-    cost: int
-    causes: dict[Cause, int]
+    cpu: Natural
+    dispatches: Natural
+    managed: Natural
+    fragments: Natural
+    run_time: Natural
+    switches: Natural
+    cost: Natural
+    causes: Causes

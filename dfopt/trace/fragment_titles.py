@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dfopt.structs import Natural
 from dfopt.trace.process_names import process_names
 from dfopt.trace.trace import UNMANAGED, Trace
 
@@ -27,7 +28,7 @@ class CommCount:
     """How many tasks of a fragment have a comm."""
 
     comm: str
-    tasks: int
+    tasks: Natural
 
 
 def comms_of_inferred(trace: Trace) -> tuple[tuple[CommCount, ...], ...]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from typing import ClassVar
 
 from dfopt.render import counted
+from dfopt.structs import Natural
 
 NOT_REPORTED = (
     "no loss is recorded, so the kernel did not report them (as the first ones to new threads); "
@@ -44,16 +46,18 @@ class Quality:
         CPUs without any event, below the number of CPUs that the file declares or shows.
     """
 
-    lines: int = 0
-    unparsed: int = 0
-    first_unparsed: int | None = None
-    events: int = 0
-    breaks: int = 0
-    losses: int = 0
-    lost_events: int = 0
-    overwritten: int = 0
-    clock_steps: int = 0
-    silent_cpus: tuple[int, ...] = ()
+    DERIVED: ClassVar = ("warnings",)
+
+    lines: Natural = 0
+    unparsed: Natural = 0
+    first_unparsed: Natural | None = None
+    events: Natural = 0
+    breaks: Natural = 0
+    losses: Natural = 0
+    lost_events: Natural = 0
+    overwritten: Natural = 0
+    clock_steps: Natural = 0
+    silent_cpus: tuple[Natural, ...] = ()
 
     @property
     def warnings(self) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dfopt.errors import DfoptError
+from dfopt.structs import Natural
 from dfopt.trace.events import Flags, Integers, Numbers, Stop
 from dfopt.trace.latest_of_same import latest_of_same
 from dfopt.trace.nice import NICE_0
@@ -39,11 +40,11 @@ class WaitFigures:
         The longest of them.
     """
 
-    count: int
+    count: Natural
     mean: float
-    p50: int
-    p99: int
-    longest: int
+    p50: Natural
+    p99: Natural
+    longest: Natural
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,10 +86,10 @@ class Service:
 
     wakeup_latency: WaitFigures | None
     wait: WaitFigures | None
-    unknown: int
-    still_waiting: int
+    unknown: Natural
+    still_waiting: Natural
     fairness: float | None
-    migrations: int
+    migrations: Natural
     problem: str | None = None
     warnings: tuple[str, ...] = ()
     response: WaitFigures | None = None

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import ClassVar
 
 from dfopt.compare.attainable.bound.proof import WaitingProof
 from dfopt.compare.attainable.switches_take_time import WithSwitches
 from dfopt.compare.attainable.timed_schedule import TimedSchedule
+from dfopt.structs import Natural
 from dfopt.time_units import readable_time
 
 
@@ -77,17 +79,19 @@ class FrontierRow:
         Proofs of ``bound`` and ``bound_with_lengths`` where there are any.
     """
 
+    DERIVED: ClassVar = ("mean_wait", "optimal")
+
     scheduling: Scheduling
-    wait: int | None = None
-    patience: int | None = None
-    cost: int
-    bound: int | None = None
-    bound_with_lengths: int | None = None
-    dispatches: int
-    total_wait: int | None
-    p99_wait: int | None
+    wait: Natural | None = None
+    patience: Natural | None = None
+    cost: Natural
+    bound: Natural | None = None
+    bound_with_lengths: Natural | None = None
+    dispatches: Natural
+    total_wait: Natural | None
+    p99_wait: Natural | None
     parallel_share: float | None = None
-    switches: int | None = None
+    switches: Natural | None = None
     with_switches: WithSwitches | None = None
     schedule: TimedSchedule | None = field(default=None, repr=False, compare=False)
     proofs: tuple[WaitingProof, ...] = field(default=(), repr=False, compare=False)
@@ -141,11 +145,13 @@ class WaitingFrontier:
         Whether no row was left out because of an interrupt.
     """
 
+    KEYS: ClassVar = {"is_complete": "complete"}
+
     rows: tuple[FrontierRow, ...]
     patience: tuple[FrontierRow, ...] = ()
     left_out: str | None = None
-    unknown: int = 0
-    kept: int = 0
+    unknown: Natural = 0
+    kept: Natural = 0
     warnings: tuple[str, ...] = ()
     is_complete: bool = True
 

@@ -7,12 +7,14 @@ include switches, that is not what a machine does. So each schedule is replayed 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from dfopt.compare.attainable.arrivals import NONE, Arrivals
 from dfopt.compare.attainable.timed_schedule import TimedSchedule, switch_costs_of, waits_of
 from dfopt.compare.cost_model import CostModel
+from dfopt.structs import Natural
 from dfopt.trace.events import Integers
 from dfopt.trace.lengths import Lengths
 from dfopt.trace.service import percentile
@@ -33,10 +35,12 @@ class WithSwitches:
         The sum of the waits, loading included, and their 99th percentile (nearest rank).
     """
 
-    later: int
-    latest_by: int
-    total_wait: int
-    p99_wait: int
+    DERIVED: ClassVar = ("mean_wait",)
+
+    later: Natural
+    latest_by: Natural
+    total_wait: Natural
+    p99_wait: Natural
 
 
 def switches_take_time(trace: Trace, model: CostModel) -> bool:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
+from dfopt.compare.comparison_parts import WindowLabel
 from dfopt.compare.dispatches import Dispatches, Rows
 from dfopt.compare.domains.least_pairs import STEPS, least_pairs
 from dfopt.problem.cache_domains import CacheDomains
+from dfopt.structs import Natural
 from dfopt.trace.events import Integers
 from dfopt.trace.latest_of_same import latest_of_same
 from dfopt.trace.service import far_migrations
@@ -27,8 +30,8 @@ class FragmentShare:
     """The run time of a fragment in one domain, in the trace's unit."""
 
     df: str
-    domain: int
-    run_time: int
+    domain: Natural
+    run_time: Natural
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,14 +62,16 @@ class DomainWindow:
         The allotment, where there is only one window.
     """
 
-    window: str
-    count: int
-    fragments: int
-    pairs: int
-    bound: int
-    least: int
-    proven: int
-    arrivals_bound: int
+    DERIVED: ClassVar = ("ratio",)
+
+    window: WindowLabel
+    count: Natural
+    fragments: Natural
+    pairs: Natural
+    bound: Natural
+    least: Natural
+    proven: Natural
+    arrivals_bound: Natural
     allotment: tuple[FragmentShare, ...] | None = None
 
     @property
@@ -92,10 +97,10 @@ class DomainComparison:
         older than this count.
     """
 
-    domains: tuple[tuple[int, ...], ...]
-    arrivals: int
+    domains: tuple[tuple[Natural, ...], ...]
+    arrivals: Natural
     windows: tuple[DomainWindow, ...]
-    far_migrations: int | None = None
+    far_migrations: Natural | None = None
 
 
 def domain_comparison(
