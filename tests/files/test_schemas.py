@@ -7,6 +7,7 @@ import runpy
 import subprocess
 import sys
 import warnings
+from itertools import cycle
 from pathlib import Path
 
 import pytest
@@ -243,9 +244,8 @@ def changes(document):
         for value in (..., *VALUES):
             yield changed(document, path, value)
     for path in objects(document):
-        for key in (*KEYS, "x-own", "$schema", "x_own"):
-            for value in (1, "a", ["s"]):
-                yield changed(document, (*path, key), value)
+        for key, value in zip((*KEYS, "x-own", "$schema", "x_own"), cycle((1, "a", ["s"]))):
+            yield changed(document, (*path, key), value)
 
 
 EXAMPLES = {
