@@ -87,13 +87,13 @@ class StretchBound:
 
     def perform(self) -> tuple[StretchPrices, ...]:
         """Return the prices, of several shorter stretches if the linear program was too hard."""
-        stretch, scale = self.stretch, self.scale
+        stretch = self.stretch
         due = due_in(stretch)
         if not len(due):
             return ()
-        program = stretch_program(stretch, self.step, scale, uses_lengths=self.uses_lengths)
+        program = stretch_program(stretch, self.step, self.scale, uses_lengths=self.uses_lengths)
         most_steps = None if len(due) < SMALLEST_STRETCH else MOST_STEPS
-        priced = condition_prices(program, scale, most_steps)
+        priced = condition_prices(program, most_steps)
         if priced is None:
             parts = _parts(stretch, _stretch_ends(stretch, due, len(due) // 2))
             if len(parts) == 1:
@@ -102,7 +102,7 @@ class StretchBound:
                 prices for part in parts for prices in replace(self, stretch=part).perform()
             )
         services = self._services(due)
-        found = raised_prices(program, services, priced, scale)
+        found = raised_prices(program, services, priced)
         prices, hits = found.conditions, len(program.hits)
         hit, held = np.flatnonzero(prices[:hits]), hits + np.flatnonzero(prices[hits:])
         served, conditions = np.flatnonzero(found.services), program.conditions

@@ -87,6 +87,8 @@ class CpuPaths:
         The stretch.
     fragments
         Its fragments that have conditions or services, in increasing order.
+    scale
+        The factor of all costs.
     time, fragment, step
         When the least cost of an entry changes, of which fragment, and by how much.
     entry, leaving, opening, closing
@@ -95,6 +97,7 @@ class CpuPaths:
 
     stretch: TraceStretch
     fragments: Integers
+    scale: int
     time: Integers
     fragment: Rows
     step: Integers
@@ -196,6 +199,7 @@ def cpu_paths(stretch: TraceStretch, fragments: Integers, scale: int) -> CpuPath
     return CpuPaths(
         stretch=stretch,
         fragments=fragments,
+        scale=scale,
         time=times[position[changes]] + 1,
         fragment=owner[changes],
         step=step[changes],

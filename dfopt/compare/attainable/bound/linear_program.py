@@ -114,17 +114,13 @@ def stretch_program(
     )
 
 
-def condition_prices(
-    program: StretchProgram, scale: int, most_steps: int | None = None
-) -> Reals | None:
+def condition_prices(program: StretchProgram, most_steps: int | None) -> Reals | None:
     """Return the prices that the LP of a stretch gives its conditions.
 
     Parameters
     ----------
     program
         The conditions.
-    scale
-        The factor of all costs.
     most_steps
         The solver gives up after this number of iterations x rows, and the answer is None. None:
         never.
@@ -137,7 +133,7 @@ def condition_prices(
     from scipy.optimize import linprog
     from scipy.sparse import csr_array
 
-    paths = program.paths
+    paths, scale = program.paths, program.paths.scale
     # The columns are x of all points, then h and e of the slots after them.
     points, count, times = program.points, len(program.points), len(program.times)
     owner, position = np.divmod(points, times)
@@ -150,6 +146,7 @@ def condition_prices(
     every = np.arange((owner[-1] + 1) * times)
     holder = np.searchsorted(points, every, "right") - 1
     holder += count * (points[holder] != every)
+    # Row, column and value: h ≤ x and x ≤ h + e of all slots, conditions, holders at all times.
     parts = (
         (slot, held, 1),
         (slot, slots, -1),

@@ -64,9 +64,7 @@ class FoundPrices:
     lacking: Reals
 
 
-def raised_prices(
-    program: StretchProgram, services: Rows, prices: Reals, scale: int
-) -> FoundPrices:
+def raised_prices(program: StretchProgram, services: Rows, prices: Reals) -> FoundPrices:
     """Return the best prices that were found.
 
     Parameters
@@ -77,20 +75,18 @@ def raised_prices(
         Rows of the stretch that have a price, too, in the order of ``first``.
     prices
         Prices of the conditions from which the search begins.
-    scale
-        Prices of the answer are multiples of 1/scale.
     """
     none = np.zeros(len(services))
-    best = _evaluated(program, services, np.concatenate([prices, none]), scale)
+    best = _evaluated(program, services, np.concatenate([prices, none]))
     if not len(services):
         return best
-    paths = program.paths
+    paths, scale = program.paths, program.paths.scale
     costs = (paths.entry[:-1] + paths.leaving[:-1]).astype(float) / scale
     usual = float(costs[paths.entry[:-1] < FORBIDDEN].max(initial=1.0)) or 1.0
     current = np.concatenate([prices, none + FIRST_PRICE * usual])
     direction, square = np.zeros((2, len(current)))
     for number in range(STEPS):
-        found = _evaluated(program, services, current, scale)
+        found = _evaluated(program, services, current)
         if found.value > best.value:
             best = found
         current = np.concatenate([found.conditions, found.services]) / scale
@@ -102,12 +98,14 @@ def raised_prices(
     return best
 
 
-def _evaluated(program: StretchProgram, services: Rows, prices: Reals, scale: int) -> FoundPrices:
+def _evaluated(program: StretchProgram, services: Rows, prices: Reals) -> FoundPrices:
     """Return what prices prove, once they are integers that the checker accepts."""
     conditions = program.conditions
     count = len(conditions.count)
     # The checker adds up to this much in 64 bits.
-    scaled = np.minimum(np.floor(prices * scale), LARGEST // (4 * len(prices))).astype(np.int64)
+    scaled = np.minimum(
+        np.floor(prices * program.paths.scale), LARGEST // (4 * len(prices))
+    ).astype(np.int64)
     own, rewards = scaled[:count], scaled[count:]
     _fit(program.first, program.last, program.entry.copy(), own)
     rows = np.flatnonzero(rewards)
