@@ -7,8 +7,10 @@ from typing import Annotated
 import typer
 
 from dfopt import solvers
-from dfopt.files import result_to_document, write_result
+from dfopt.errors import FileError
+from dfopt.files import read_result, result_to_document, write_result
 from dfopt.problem.result import Result, Status, StopReason
+from dfopt.problem.schedule import Schedule
 from dfopt.problem.stop import FirstOf, GapLimit, StoppingCriterion, TimeLimit
 from dfopt_cli.exit_codes import INFEASIBLE, NOT_PROVEN
 from dfopt_cli.failures import interruptions, naming
@@ -50,6 +52,14 @@ def solve(
             min=1, help="Number of threads; by default one for each processor.", show_default=False
         ),
     ] = None,
+    start: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RESULT",
+            help="Begin with the schedule in this result, and look for a better one.",
+            show_default=False,
+        ),
+    ] = None,
     output: Annotated[
         str | None,
         typer.Option(
@@ -85,12 +95,14 @@ def solve(
         subject = read_instance_and_warn(instance)
         if output is not None:
             check_output(output, instance)
+        first = None if start is None else _schedule_in(start)
         line = live_line(search_status, quiet=quiet, hint="Ctrl-C stops with the best so far")
         with solve_log(subject, verbose=verbose), line as show:
             result = solvers.solve(
                 subject,
                 method=method,
                 stop=criterion(time_limit, gap),
+                start=first,
                 seed=seed,
                 workers=workers,
                 on_progress=show,
@@ -105,6 +117,14 @@ def solve(
             else:
                 print_tables(result_tables(subject, result))
     raise typer.Exit(exit_code(result))
+
+
+def _schedule_in(file: str) -> Schedule:
+    """Return the schedule of a result."""
+    schedule = read_result(file).schedule
+    if schedule is None:
+        raise FileError("is null; name a result that has one", place="schedule", file=file)
+    return schedule
 
 
 def criterion(time_limit: float | None, gap: float | None) -> StoppingCriterion:

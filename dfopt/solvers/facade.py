@@ -17,6 +17,7 @@ from dfopt.parallel import available_processors
 from dfopt.problem.certificate import Certificate, CompleteSearch, Exhaustive
 from dfopt.problem.instance import Instance
 from dfopt.problem.result import InstanceName, Progress, Result, Status, StopReason, relative_gap
+from dfopt.problem.schedule import Schedule, evaluate
 from dfopt.problem.stop import FirstOf, StoppingCriterion, TimeLimit
 from dfopt.solvers.heuristics.constructive import consecutive_orders
 from dfopt.solvers.interruptible import load_module
@@ -57,6 +58,7 @@ def solve(  # noqa: PLR0913 - options, all by keyword
     method: str = "auto",
     stop: StoppingCriterion | None = None,
     time_limit: float | None = None,
+    start: Schedule | None = None,
     seed: int = 0,
     workers: int | None = None,
     on_progress: Callable[[Progress], None] | None = None,
@@ -73,6 +75,9 @@ def solve(  # noqa: PLR0913 - options, all by keyword
         When to end before the proof, such as ``TimeLimit(60)``; by default never.
     time_limit
         Seconds after which to end: a shorter way to write ``stop=TimeLimit(time_limit)``.
+    start
+        A schedule of the instance to begin with, such as that of an earlier result. The result's
+        schedule is at least as good. Only the orders count; costs and times are worked out anew.
     seed
         Seed of everything random. The same seed and one worker give the same schedule unless
         a time limit or an interrupt intervenes.
@@ -93,7 +98,8 @@ def solve(  # noqa: PLR0913 - options, all by keyword
     MethodError
         When ``method`` is unknown or not made for this instance.
     DfoptError
-        When ``instance`` or ``stop`` is something else, such as the name of a file, or a number.
+        When ``instance`` or ``stop`` is something else, such as the name of a file, or a number;
+        or when ``start`` is no schedule of the instance.
 
     Examples
     --------
@@ -132,6 +138,8 @@ def solve(  # noqa: PLR0913 - options, all by keyword
     )
     if instance.missing_capacity:
         return _result(search, method, StopReason.PROOF, infeasible=True)
+    if start is not None:
+        _begin_with(start, search)
     try:
         _run(search, method)
         reason = StopReason.PROOF
@@ -164,6 +172,19 @@ def _check_arguments(instance: object, stop: object, seed: object) -> None:
             f"must be a criterion such as TimeLimit(10), not {described(stop)}", place="stop"
         )
     check_integer(seed, "seed", least=-LARGEST_TOTAL)
+
+
+def _begin_with(start: Schedule, search: Search) -> None:
+    """Report a schedule of the user's own, if it is one of the instance."""
+    try:
+        schedule = evaluate(search.instance, [cpu.tasks for cpu in start.cpus])
+    except DfoptError as error:
+        raise type(error)(f"{error.place} {error.problem}".lstrip(), place="start") from None
+    orders = search.orders_of(schedule)
+    for cpu, order in enumerate(orders):
+        if search.size_of(order) > search.instance.room:
+            raise DfoptError(f"gives CPU {cpu} more tasks than it has room for", place="start")
+    search.found(orders)
 
 
 def _came_from_the_keyboard(error: BaseException | None) -> bool:

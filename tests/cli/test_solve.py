@@ -39,6 +39,26 @@ def hard(tmp_path: Path) -> Path:
     return path
 
 
+def test_a_search_begins_with_an_earlier_result(run: Run, easy: Path, tmp_path: Path) -> None:
+    first, second = tmp_path / "first.json", tmp_path / "second.json"
+    run("solve", easy, "-o", first)
+    code, _, _ = run("solve", easy, "--start", first, "--time-limit", "0", "-o", second)
+    assert code == 0  # the bound that is found at once proves the schedule
+    assert read_result(second).schedule == read_result(first).schedule
+
+
+def test_a_start_without_a_schedule_is_refused(run: Run, easy: Path, tmp_path: Path) -> None:
+    full = tmp_path / "full.json"
+    write_instance(replace(INSTANCE, capacity=1), full)
+    empty = tmp_path / "empty.json"
+    run("solve", full, "-o", empty)
+    code, _, said = run("solve", easy, "--start", empty)
+    assert code == 1
+    assert said == f"dfopt: {empty}: schedule: is null; name a result that has one\n"
+    code, _, said = run("solve", easy, "--start", tmp_path / "nix.json")
+    assert (code, f"{tmp_path / 'nix.json'}: there is no such file" in said) == (1, True)
+
+
 @pytest.mark.parametrize(("unit", "shown"), [("unit", " units"), ("ns", " ns"), (None, "")])
 def test_costs_have_their_unit(run: Run, tmp_path: Path, unit: str | None, shown: str) -> None:
     path = tmp_path / "units.json"
