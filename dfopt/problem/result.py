@@ -62,6 +62,13 @@ class Progress(SearchStep):
 
     phase: str = ""
 
+    @property
+    def step(self) -> SearchStep:
+        """The step that led here."""
+        return SearchStep(
+            time_s=self.time_s, lower_bound=self.lower_bound, objective=self.objective
+        )
+
 
 class InstanceName(DocumentPart):
     """Which instance a result is about.

@@ -273,11 +273,8 @@ class Search:
         if known.objective is not None and known.lower_bound > known.objective:
             raise AssertionError(f"bound {known.lower_bound} above objective {known.objective}")
         progress = self._progress(known)
-        step = SearchStep(
-            time_s=progress.time_s, lower_bound=known.lower_bound, objective=known.objective
-        )
         # One store: an interrupt comes before it or after it.
-        self.known = replace(known, history=(*known.history, step))
+        self.known = replace(known, history=(*known.history, progress.step))
         if self._on_progress is not None:
             self._on_progress(progress)
 

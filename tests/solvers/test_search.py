@@ -64,7 +64,7 @@ def test_every_improvement_is_reported_once() -> None:
     search.found([[A, A, A, B], [], []])
     search.found([[A, A, A, B], [], []])
     search.proved(1, certificate(1))
-    assert tuple(steps) == search.history
+    assert tuple(progress.step for progress in steps) == search.history
     assert [(step.lower_bound, step.objective) for step in steps] == [(0, 2), (1, 2)]
 
 
