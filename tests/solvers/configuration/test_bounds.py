@@ -245,7 +245,7 @@ def test_the_certificate_of_a_larger_instance_is_checked_through_the_command_lin
     result = read_result(result_file)
     assert isinstance(result.certificate, DualWeights)
     check_weights(result.certificate)
-    weights = [abs(weight) for _, weight in result.certificate.weights]
+    weights = [abs(row.weight) for row in result.certificate.weights]
     assert max(weights) <= 10**5
     verified = CliRunner().invoke(
         app, ["verify", str(instance_file), str(result_file), "--require-certificate"]
