@@ -72,6 +72,7 @@ def test_prints_a_document() -> None:
         "lower_bound": 4,
         "bound_checked": True,
         "problems": [],
+        "certificate_kind": "prices",
     }
 
 
