@@ -13,7 +13,7 @@ from dfopt_models.batching import BATCHING
 from dfopt_models.contention import CONTENTION
 from dfopt_models.counters import COUNTERS
 from dfopt_models.queueing import QUEUEING
-from dfopt_models.response_time import read_model
+from dfopt_models.response_time import RESPONSE_TIME
 
 DOCS = Path(__file__).parent
 sys.path.insert(0, str(DOCS / "_ext"))
@@ -92,9 +92,9 @@ def draw_pictures(app: Sphinx) -> None:
         save_picture(plot_schedule(worked, evaluate(worked, orders)), PICTURES / f"{name}.svg")
     save_picture(hackbench.foresight(["4", "4-batch"]), PICTURES / "foresight.svg")
 
-    mix_5 = read_model("mix-5")
+    mix_5 = RESPONSE_TIME.read("mix-5")
     save_picture(model_plot.plot_crossovers([mix_5]).axes[0], PICTURES / "crossover.svg")
-    mixes = [read_model(path) for path in sorted(EXAMPLES.glob("simulated/mix-*.toml"))]
+    mixes = [RESPONSE_TIME.read(path) for path in sorted(EXAMPLES.glob("simulated/mix-*.toml"))]
     save_picture(model_plot.plot_crossovers(mixes).axes[0], PICTURES / "crossover-mixes.svg")
     save_picture(
         model_plot.plot_crossover_planes([mix_5]).axes[0], PICTURES / "crossover-plane.svg"

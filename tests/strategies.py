@@ -9,6 +9,7 @@ from dfopt.problem.cache_state import CacheState, Leaves
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt_models.response_time import (
+    POLICY_NUMBERS,
     Case,
     JobParameters,
     PolicyComparison,
@@ -218,6 +219,13 @@ def policy_parameters(draw: st.DrawFn, *, ranged: bool = False) -> PolicyParamet
     }
     ranges = draw(ranges_of(values)) if ranged else {}
     return PolicyParameters(**values, ranges=ranges)
+
+
+def with_numbers(model: ResponseModel, job: str, policy: str, **numbers: float) -> PolicyParameters:
+    """Return a policy with numbers in the place of measurements, some of them others."""
+    case = model.case(job, policy)
+    own = {name: getattr(case, name) for name in POLICY_NUMBERS}
+    return PolicyParameters(**own | numbers, sources=model.job(job).policies[policy].sources)
 
 
 @st.composite

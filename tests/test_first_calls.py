@@ -14,7 +14,7 @@ from dfopt.problem.result import StopReason
 from dfopt.short_repr import WHOLE
 from dfopt.simulate.run_queue import read_scenario, simulate_all
 from dfopt.trace import Trace
-from dfopt_models.response_time import read_model
+from dfopt_models.response_time import RESPONSE_TIME
 from tests.compare.examples import write_trace
 from tests.plot.worked_example import INSTANCE
 
@@ -69,7 +69,7 @@ def test_what_is_shown_of_large_objects_is_short(trace: Trace) -> None:
     runs = simulate_all([scenario], ["fcfs", "linux-o1"])
     shown = [
         LARGE, result, result.schedule, result.certificate, trace, scenario, runs, runs.runs[0],
-        read_model("mix-5"), matrix(tasks=90, cpus=3, types=30).penalty,
+        RESPONSE_TIME.read("mix-5"), matrix(tasks=90, cpus=3, types=30).penalty,
     ]  # fmt: skip
     for each in shown:
         assert type(each).__name__ in repr(each)

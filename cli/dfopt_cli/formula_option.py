@@ -2,7 +2,7 @@
 
 A command takes it with ``@app.command(cls=FormulaCommand)`` and the parameter
 ``formula: FormulaOption = None``. The option prints the formulas that
-:data:`dfopt_models.formulas.MODELS` has under the name of the command, and ends. So the command
+the model has under the name of the command, and ends. So the command
 needs no argument then.
 """
 
@@ -43,10 +43,10 @@ def print_formulas(ctx: typer.Context, writing: Writing | None) -> None:
     """Print the formulas of the command's model, and end."""
     if writing is None or ctx.resilient_parsing:
         return
-    from dfopt_models.formulas import formulas_of
+    from dfopt_models.model import model_named
 
     assert ctx.info_name is not None
-    formulas = formulas_of(ctx.info_name)
+    formulas = model_named(ctx.info_name).formulas
     if writing is Writing.LATEX:
         texts = [
             f"% {formula.name}: {formula.meaning} ({formula.source})\n{formula.latex()}\n"
@@ -58,7 +58,7 @@ def print_formulas(ctx: typer.Context, writing: Writing | None) -> None:
             for formula in formulas
         ]
         explained = {quantity: None for formula in formulas for quantity in formula.used}
-        names = [str(quantity.symbol) for quantity in explained]
+        names = [quantity.symbol for quantity in explained]
         meanings = [
             f"{quantity.meaning}, {quantity.unit}" if quantity.unit else quantity.meaning
             for quantity in explained

@@ -90,7 +90,7 @@ def from_trace(
         runs_from_stays,
     )
     from dfopt_models.parameter_files import parameter_name
-    from dfopt_models.response_time import write_model
+    from dfopt_models.response_time import RESPONSE_TIME
 
     given = [named_policy(trace) for trace in traces]
     files = [file for _, file in given]
@@ -116,7 +116,7 @@ def from_trace(
         processors=processors,
     )
     if output is not None:
-        write_model(model, output)
+        RESPONSE_TIME.write(model, output)
     if len(runs) == 1:
         say(f"dfopt: all traces are of the policy {last}; POLICY=TRACE names another")
     print_tables([runs_table(runs)])

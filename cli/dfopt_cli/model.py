@@ -2,39 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 import typer
 
-from dfopt_cli import completion
 from dfopt_cli.counters import counters
-from dfopt_cli.failures import naming, usage
+from dfopt_cli.failures import naming
 from dfopt_cli.formula_option import FormulaCommand, FormulaOption
 from dfopt_cli.model_files import (
     BatchingArgument,
     ContentionArgument,
     ModelPictureOption,
     QueueingArgument,
+    ResponseArgument,
+    draw_crossovers,
+    print_result,
     show,
 )
 from dfopt_cli.options import JsonOption, PathOption
-from dfopt_cli.printing import print_json, print_tables
 from dfopt_models.growth import GrowthPath
 
-if TYPE_CHECKING:
-    from dfopt_models.response_time import ResponseModel
-
 app = typer.Typer(no_args_is_help=True)
-
-ModelArgument = Annotated[
-    str,
-    typer.Argument(
-        metavar="MODEL",
-        help="The parameters, a TOML file (- is standard input), or a name: mix-5.",
-        autocompletion=completion.models_of("response"),
-        show_default=False,
-    ),
-]
 
 PenaltiesOption = Annotated[
     str | None,
@@ -64,7 +52,7 @@ Machines = Annotated[
 
 @app.command("response-time", cls=FormulaCommand)
 def response_time(
-    model: ModelArgument,
+    file: ResponseArgument,
     *,
     speed: Machines = None,
     cache: Machines = None,
@@ -81,32 +69,19 @@ def response_time(
 
     Example: dfopt model response-time mix-5 --speed 4 --cache 4
     """
-    from dfopt_models.response_time import (
-        response_time_document,
-        response_time_table,
-        response_time_tables,
-    )
-    from dfopt_models.response_time.table import machines_of
-
-    machines = usage(lambda: machines_of(speed or (), cache or ()))
-    parameters = model_with_costs(model, penalties, machine)
-    with naming(model):
-        rows = response_time_table(parameters, machines)
-        tables = response_time_tables(parameters, rows)
-    if as_json:
-        print_json(response_time_document(parameters, rows))
-        return
-    print_tables(tables)
+    parameters = model_with_costs(file, penalties, machine)
+    print_result("response-time", file, parameters, as_json=as_json, speed=speed, cache=cache)
 
 
 @app.command(cls=FormulaCommand)
 def crossover(
-    model: ModelArgument,
+    file: ResponseArgument,
     *,
     path: PathOption = GrowthPath.EQUAL,
     penalties: PenaltiesOption = None,
     machine: MachineOption = None,
     as_json: JsonOption = False,
+    output: ModelPictureOption = None,
     formula: FormulaOption = None,
 ) -> None:
     """Show where a policy becomes as fast as the baseline.
@@ -115,25 +90,20 @@ def crossover(
 
     Example: dfopt model crossover mix-5 --path limit
     """
-    from dfopt_models.response_time import crossover_document, crossover_table, crossover_tables
-
-    parameters = model_with_costs(model, penalties, machine)
-    with naming(model):
-        rows = crossover_table(parameters, path)
-    if as_json:
-        print_json(crossover_document(parameters, path, rows))
+    if output is not None:
+        draw_crossovers([file], output, path)
         return
-    print_tables(crossover_tables(parameters, path, rows))
+    parameters = model_with_costs(file, penalties, machine)
+    print_result("crossover", file, parameters, as_json=as_json, path=path)
 
 
-def model_with_costs(model: str, penalties: str | None, machine: str | None) -> ResponseModel:
+def model_with_costs(file: str, penalties: str | None, machine: str | None) -> Any:
     """Return a model, with measured costs of reallocations where a file has them."""
-    from dfopt_models.response_time import read_model
+    from dfopt_models.response_time import RESPONSE_TIME
 
     if penalties is not None and machine is not None:
         raise typer.BadParameter("give --penalties or --machine, not both")
-    with naming(model):
-        parameters = read_model(model)
+    parameters = RESPONSE_TIME.read(file)
     if penalties is None and machine is None:
         return parameters
     from dfopt_models.measure import read_machine, read_penalties

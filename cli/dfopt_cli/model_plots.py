@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from dfopt_cli import completion
-from dfopt_cli.counters_file import CountersArgument, CpuOption, LongOption, draw_counters
-from dfopt_cli.failures import naming
-from dfopt_cli.model_files import BatchingArgument, ContentionArgument, QueueingArgument, draw
+from dfopt_cli.counters import CountersArgument, CpuOption, LongOption, draw_counters
+from dfopt_cli.model_files import (
+    BatchingArgument,
+    ContentionArgument,
+    QueueingArgument,
+    draw,
+    draw_crossovers,
+    models_to_compare,
+)
 from dfopt_cli.options import PathOption, PictureOption
-from dfopt_cli.output_files import check_output
 from dfopt_models.growth import GrowthPath
-
-if TYPE_CHECKING:
-    from dfopt_models.response_time import ResponseModel
 
 ModelsArgument = Annotated[
     list[str],
@@ -43,11 +43,7 @@ def crossover(
 
     Example: dfopt plot crossover mix-5 -o crossover.svg
     """
-    from dfopt.plot import save_picture
-    from dfopt_models.plot import plot_crossovers
-
-    parameters = models_to_compare(models, output)
-    save_picture(plot_crossovers(parameters, path=path).axes[0], output)
+    draw_crossovers(models, output, path)
 
 
 def crossover_plane(models: ModelsArgument, *, output: PictureOption) -> None:
@@ -116,24 +112,3 @@ def queueing(file: QueueingArgument, *, output: PictureOption) -> None:
     Example: dfopt plot queueing short-jobs -o queueing.svg
     """
     draw("queueing", file, output)
-
-
-def check_picture(output: str, names: Sequence[str]) -> None:
-    """Refuse to draw in an unknown format, or over one of the files among these names."""
-    from dfopt.plot import check_picture_name
-
-    check_picture_name(output)
-    check_output(output, *(name for name in names if os.path.exists(name)))
-
-
-def models_to_compare(names: Sequence[str], output: str) -> list[ResponseModel]:
-    """Return the models of these names or files, each with something to compare."""
-    from dfopt_models.response_time import read_model
-
-    check_picture(output, names)
-    models = []
-    for name in names:
-        with naming(name):
-            models.append(read_model(name))
-            models[-1].comparisons()  # so that an error names its file
-    return models

@@ -296,11 +296,11 @@ def space_sharing(
         say(f"dfopt: {mix}: interrupted before a replication was finished")
         raise typer.Exit(NOT_PROVEN)
     if output is not None:
-        from dfopt_models.response_time import write_model
+        from dfopt_models.response_time import RESPONSE_TIME
         from dfopt_models.space_sharing.response_model import response_model
 
         with naming(mix):
-            write_model(response_model(subject, summaries), output)
+            RESPONSE_TIME.write(response_model(subject, summaries), output)
     if as_json:
         print_json(simulation_document(subject, summaries, seed=seed))
     else:

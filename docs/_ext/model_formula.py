@@ -8,7 +8,7 @@ from docutils import nodes
 from docutils.parsers.rst import Directive
 
 from dfopt_models.errors import ModelError
-from dfopt_models.formulas import formula_named
+from dfopt_models.model import formula_named
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx

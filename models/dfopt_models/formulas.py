@@ -11,7 +11,6 @@ import inspect
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from dfopt_models.errors import ModelError
@@ -25,16 +24,6 @@ SUBSTACK = re.compile(r"\\substack\{([^{}]*)\}")
 
 OF_SYMBOLS = {"min": "Min", "sqrt": "sqrt", "exp": "exp"}
 """What SymPy calls functions that equations take as parameters, by their names."""
-
-MODELS: Mapping[str, tuple[str, str]] = {
-    "response-time": ("dfopt_models.response_time.formulas", "RESPONSE_TIME"),
-    "crossover": ("dfopt_models.response_time.formulas", "CROSSOVER"),
-    "contention": ("dfopt_models.contention.equations", "FORMULAS"),
-    "batching": ("dfopt_models.batching", "FORMULAS"),
-    "counters": ("dfopt_models.counters.equations", "FORMULAS"),
-    "queueing": ("dfopt_models.queueing", "FORMULAS"),
-}
-"""For each command of the models: the module of its formulas, and the name of the tuple there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,29 +221,6 @@ def equation(left: Expr, right: Expr) -> Eq:
     from sympy import Eq
 
     return Eq(left, exact(right), evaluate=False)
-
-
-def formulas_of(model: str) -> tuple[Formula, ...]:
-    """Return the formulas of a model by the name of its command."""
-    module, name = MODELS[model]
-    return tuple(getattr(import_module(module), name))
-
-
-def formula_named(name: str) -> Formula:
-    """Return a formula by its name, ``MODEL/FORMULA``.
-
-    Raises
-    ------
-    ModelError
-        When there is no such model or formula; the message names the existing ones.
-    """
-    model, _, wanted = name.partition("/")
-    if model not in MODELS:
-        raise ModelError(f"there is no model {model!r}; known are {', '.join(MODELS)}")
-    known = {formula.name: formula for formula in formulas_of(model)}
-    if wanted not in known:
-        raise ModelError(f"{model} has no formula {wanted!r}; known are {', '.join(known)}")
-    return known[wanted]
 
 
 def exact(expression: Any) -> Expr:

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 Parameters = TypeVar("Parameters", bound=DocumentPart)
 
 MODELS: Mapping[str, tuple[str, str]] = {
+    "response-time": ("dfopt_models.response_time", "RESPONSE_TIME"),
+    "crossover": ("dfopt_models.response_time", "CROSSOVER"),
     "contention": ("dfopt_models.contention", "CONTENTION"),
     "batching": ("dfopt_models.batching", "BATCHING"),
     "counters": ("dfopt_models.counters", "COUNTERS"),
@@ -116,6 +118,12 @@ class AnalyticModel(Generic[Parameters]):
         document = parse_toml_of(text, self.parameters.format)
         return self.parameters.read_parsed({"name": name} | document)
 
+    def text(self, parameters: Parameters) -> str:
+        """Return the TOML document that describes parameters."""
+        import tomli_w
+
+        return tomli_w.dumps(_without_nulls(self.parameters.to_document(parameters)))
+
     def write(self, parameters: Parameters, path: str | Path) -> None:
         """Write parameters to a TOML file, as a whole or not at all.
 
@@ -124,10 +132,7 @@ class AnalyticModel(Generic[Parameters]):
         FileError
             When the file cannot be written.
         """
-        import tomli_w
-
-        document = self.parameters.to_document(parameters)
-        write_text(path, tomli_w.dumps(_without_nulls(document)))
+        write_text(path, self.text(parameters))
 
     def figure(self, parameters: Parameters, **options: Any) -> Figure:
         """Return the picture of parameters."""
@@ -150,6 +155,21 @@ def model_named(name: str) -> AnalyticModel[Any]:
     module, constant = MODELS[name]
     model: AnalyticModel[Any] = getattr(import_module(module), constant)
     return model
+
+
+def formula_named(name: str) -> Formula:
+    """Return a formula by its name, ``MODEL/FORMULA``.
+
+    Raises
+    ------
+    ModelError
+        When there is no such model or formula; the message names the existing ones.
+    """
+    model, _, wanted = name.partition("/")
+    known = {formula.name: formula for formula in model_named(model).formulas}
+    if wanted not in known:
+        raise ModelError(f"{model} has no formula {wanted!r}; known are {', '.join(known)}")
+    return known[wanted]
 
 
 def _without_nulls(value: Any) -> Any:

@@ -8,7 +8,7 @@ from dfopt.simulate.run_queue import shipped_scenarios
 from dfopt.simulate.run_queue.policies import POLICIES
 from dfopt_cli import completion
 from dfopt_cli.app import app
-from dfopt_models.response_time import shipped_models
+from dfopt_models.response_time import RESPONSE_TIME
 from dfopt_models.space_sharing import shipped_mixes
 
 
@@ -52,4 +52,4 @@ def test_all_names_are_offered() -> None:
     assert completion.scenarios("") == ["all", *shipped_scenarios()]
     assert completion.mixes("") == list(shipped_mixes())
     assert completion.schemas("") == schema_names()
-    assert completion.models_of("response")("") == list(shipped_models())
+    assert completion.models_of("response")("") == list(RESPONSE_TIME.shipped())

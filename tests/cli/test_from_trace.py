@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from dfopt_models.response_time import read_model
+from dfopt_models.response_time import RESPONSE_TIME
 from tests.cli.conftest import Run
 
 ROWS = [
@@ -33,7 +33,7 @@ def test_a_model_of_two_policies(run: Run, tmp_path: Path) -> None:
     assert (code, err) == (0, "")
     rows = [line.split() for line in out.splitlines() if line.startswith(("a", "b"))]
     assert rows[0] == ["a", "fair", "1", "50", "µs", "0.400", "2", "50%", "10", "µs"]
-    model = read_model(output)
+    model = RESPONSE_TIME.read(output)
     assert (model.baseline, model.processors) == ("fair", 2)
     measured = model.job("b").policies["lazy"].measured
     assert measured is not None

@@ -9,7 +9,7 @@ from jsonschema import Draft202012Validator
 
 from dfopt import replace
 from dfopt.files import read_instance, schema
-from dfopt_models.response_time import read_model, write_model
+from dfopt_models.response_time import RESPONSE_TIME, PolicyParameters
 from tests.cli.conftest import Run, Start
 from tests.models.counters.synthetic import published_samples
 from tests.patience import PATIENCE_S
@@ -21,24 +21,24 @@ KEYS = ["format", "model", "baseline", "path", "crossovers"]
 def model_file(tmp_path: Path) -> Path:
     """Mix 5 as a file without ranges, with rounded parameters in the place of measurements."""
     path = tmp_path / "mix.toml"
-    model = read_model("mix-5")
+    model = RESPONSE_TIME.read("mix-5")
     jobs = []
     for job in model.jobs:
         policies = {
-            name: replace(
-                policy,
-                work=round(policy.work, 1),
-                allocation=round(policy.allocation, 3),
-                baseline={"work": round(policy.work, 1)} if policy.own_work else {},
-                own_work=False,
-                measured=None,
-                ranges={},
+            name: PolicyParameters(
+                work=round(case.work, 1),
+                waste=case.waste,
+                reallocations=case.reallocations,
+                affinity=case.affinity,
+                allocation=round(case.allocation, 3),
+                baseline={"work": round(case.work, 1)} if policy.own_work else {},
                 sources={"waste": policy.sources["waste"]} if "waste" in policy.sources else {},
             )
             for name, policy in job.policies.items()
+            for case in [model.case(job.name, name)]
         }
         jobs.append(replace(job, policies=policies))
-    write_model(replace(model, jobs=tuple(jobs)), path)
+    RESPONSE_TIME.write(replace(model, jobs=tuple(jobs)), path)
     return path
 
 
@@ -176,10 +176,10 @@ def test_a_model_may_come_from_standard_input(run: Run, model_file: Path) -> Non
 @pytest.mark.parametrize(
     ("old", "new", "place"),
     [
-        ("allocation = 8.268", "allocation = 0", "job[0].policy.dynamic.allocation: must be more"),
-        ("affinity = 0.21", "affinity = 1.21", "job[0].policy.dynamic.affinity: must be a frac"),
+        ("allocation = 8.268", "allocation = 0", "job[0].policy.dynamic.allocation: must be at le"),
+        ("affinity = 0.21", "affinity = 1.21", "job[0].policy.dynamic.affinity: must be at most"),
         ('baseline = "', 'baseline = "x', "job[0].policy: job 'MATRIX' has 'equipartition', "),
-        ("reallocation_time = 0", "reallocation_time = -1", "reallocation_time: must not be neg"),
+        ("reallocation_time = 0", "reallocation_time = -1", "reallocation_time: must be at leas"),
         ("waste = ", "wasted = ", "job[0].policy.equipartition.wasted: unknown key; did you"),
         ("[[job]]", "[[job]", "line "),
     ],
@@ -253,7 +253,7 @@ def test_a_picture_never_replaces_its_model(run: Run, model_file: Path) -> None:
     code, _, err = run("plot", "crossover", path, "-o", path)
     assert code == 1
     assert "is what is read from" in err
-    assert read_model(path).jobs
+    assert RESPONSE_TIME.read(path).jobs
 
 
 def test_unknown_endings_are_refused(run: Run, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from jsonschema import Draft202012Validator
 
 from dfopt.files import schema
 from dfopt.trace import read_trace
-from dfopt_models.response_time import read_model, response_time
+from dfopt_models.response_time import RESPONSE_TIME, response_time
 from tests.patience import PATIENCE_S
 
 POLICIES = ("equipartition", "dynamic", "dyn-aff", "dyn-aff-nopri", "dyn-aff-delay")
@@ -68,7 +68,7 @@ def test_the_response_time_model(run, mix, tmp_path):
         "simulate", "space-sharing", mix, "--replications", "3", "--json", "-o", model_file
     )
     assert code == 0
-    model = read_model(model_file)
+    model = RESPONSE_TIME.read(model_file)
     assert (model.name, model.baseline) == ("small", "equipartition")
     assert model.reallocation_time == 750e-6
     for policy in json.loads(printed)["policies"]:

@@ -4,14 +4,15 @@ import pytest
 import sympy
 
 from dfopt_models.errors import ModelError
-from dfopt_models.formulas import MODELS, Formula, Quantity, formula_named, formulas_of
+from dfopt_models.formulas import Formula, Quantity
+from dfopt_models.model import MODELS, formula_named, model_named
 
 X, Y = sympy.symbols("x y")
 
 
 @pytest.mark.parametrize("model", MODELS)
 def test_every_formula_is_explained_and_written(model):
-    formulas = formulas_of(model)
+    formulas = model_named(model).formulas
     assert formulas
     assert len({formula.name for formula in formulas}) == len(formulas)
     for formula in formulas:

@@ -10,7 +10,7 @@ from dfopt_models.measure.machine import MeasurementError
 from dfopt_models.measure.penalties import MeasuredPenalties
 from dfopt_models.measure.penalty_runs import PenaltyOfRun
 from dfopt_models.measure.slices import AFTER
-from dfopt_models.response_time.penalties import PenaltiesOfQuantum
+from dfopt_models.response_time import PenaltiesOfQuantum
 
 SHARE_DIGITS, SECOND_DIGITS = 4, 10
 """Digits behind the point of shares, and of seconds."""

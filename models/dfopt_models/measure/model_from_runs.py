@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from dfopt_models.errors import ModelError
 from dfopt_models.measure.job_runs import JobRun
 from dfopt_models.measure.penalties import MeasuredPenalties
 from dfopt_models.response_time import (
+    MEASURED_NUMBERS,
     JobParameters,
     Measured,
     PenaltiesOfQuantum,
     PolicyParameters,
     ResponseModel,
-    penalties_at,
 )
-from dfopt_models.response_time.measured import MEASURED_NUMBERS
 
 PENALTIES = ("penalty_affinity", "penalty_no_affinity")
+
+
+def costs_of(table: tuple[PenaltiesOfQuantum, ...]) -> dict[str, Any]:
+    """Return what a reallocation costs a job: two numbers, or a table by quantum."""
+    if len(table) > 1:
+        return dict.fromkeys(PENALTIES) | {"penalties": table}
+    (entry,) = table
+    return dict(
+        zip((*PENALTIES, "penalties"), (entry.affinity, entry.no_affinity, None), strict=True)
+    )
 
 
 def model_from_runs(
@@ -86,26 +96,17 @@ def _job(
     name: str, policies: Mapping[str, Sequence[JobRun]], penalties: MeasuredPenalties
 ) -> JobParameters:
     table = penalties.of(name)
-    last = table[-1]
     source = penalties.sources.get("penalties")
-    by_quantum = len(table) > 1
-    keys = ("penalties",) if by_quantum else PENALTIES
+    keys = ("penalties",) if len(table) > 1 else PENALTIES
     return JobParameters(
         name=name,
-        penalty_affinity=last.affinity,
-        penalty_no_affinity=last.no_affinity,
-        penalties=table if by_quantum else None,
+        **costs_of(table),
         sources=dict.fromkeys(keys, source) if source else {},
-        policies={
-            policy: _policy(found, table, penalties.reallocation_time)
-            for policy, found in policies.items()
-        },
+        policies={policy: _policy(found) for policy, found in policies.items()},
     )
 
 
-def _policy(
-    runs: Sequence[JobRun], table: tuple[PenaltiesOfQuantum, ...], reallocation_time: float
-) -> PolicyParameters:
+def _policy(runs: Sequence[JobRun]) -> PolicyParameters:
     def mean(value: Callable[[JobRun], float]) -> float:
         return sum(map(value, runs)) / len(runs)
 
@@ -126,12 +127,8 @@ def _policy(
         interval=processor_time / reallocations,
         response_time=response_time,
     )
-    affinity, no_affinity = penalties_at(table, measured.interval)
-    return PolicyParameters.from_measured(
-        measured,
-        penalty_affinity=affinity,
-        penalty_no_affinity=no_affinity,
-        reallocation_time=reallocation_time,
+    return PolicyParameters(
+        measured=measured,
         ranges=_ranges(runs, measured),
         sources=dict.fromkeys(MEASURED_NUMBERS, f"measured: {len(runs)} runs in traces")
         if len(runs) > 1

@@ -5,15 +5,9 @@ from __future__ import annotations
 from dfopt.errors import FileError
 from dfopt.structs import replace
 from dfopt_models.measure.machine_document import MachineCosts
-from dfopt_models.measure.model_from_runs import PENALTIES
+from dfopt_models.measure.model_from_runs import PENALTIES, costs_of
 from dfopt_models.measure.penalties import ANY_JOB, MeasuredPenalties
-from dfopt_models.response_time import (
-    JobParameters,
-    PenaltiesOfQuantum,
-    PolicyParameters,
-    ResponseModel,
-    penalties_at,
-)
+from dfopt_models.response_time import JobParameters, PenaltiesOfQuantum, ResponseModel
 
 PICOSECOND = 1e-12
 """In seconds."""
@@ -104,40 +98,25 @@ def time_to_fill(penalties: MeasuredPenalties, job: str | None) -> int:
 
 def _job(job: JobParameters, penalties: MeasuredPenalties) -> JobParameters:
     table = penalties.of(job.name)
-    by_quantum = len(table) > 1
     replaced = {"penalties", *PENALTIES}
     sources = {key: source for key, source in job.sources.items() if key not in replaced}
     if "penalties" in penalties.sources:
-        keys = ("penalties",) if by_quantum else PENALTIES
+        keys = ("penalties",) if len(table) > 1 else PENALTIES
         sources |= dict.fromkeys(keys, penalties.sources["penalties"])
     return replace(
         job,
-        penalty_affinity=table[-1].affinity,
-        penalty_no_affinity=table[-1].no_affinity,
-        penalties=table if by_quantum else None,
+        **costs_of(table),
         ranges={key: limits for key, limits in job.ranges.items() if key not in replaced},
         sources=sources,
         policies={
-            name: _policy(policy, penalties, job.name) for name, policy in job.policies.items()
+            name: replace(
+                policy,
+                replications={
+                    key: values
+                    for key, values in policy.replications.items()
+                    if key not in PENALTIES
+                },
+            )
+            for name, policy in job.policies.items()
         },
-    )
-
-
-def _policy(policy: PolicyParameters, penalties: MeasuredPenalties, job: str) -> PolicyParameters:
-    replications = {
-        key: values for key, values in policy.replications.items() if key not in PENALTIES
-    }
-    if policy.measured is None:
-        return replace(policy, replications=replications)
-    affinity, no_affinity = penalties_at(penalties.of(job), policy.measured.interval)
-    return PolicyParameters.from_measured(
-        policy.measured,
-        penalty_affinity=affinity,
-        penalty_no_affinity=no_affinity,
-        reallocation_time=penalties.reallocation_time,
-        baseline=policy.baseline,
-        ranges=policy.ranges,
-        sources=policy.sources,
-        own_work=policy.own_work,
-        replications=replications,
     )

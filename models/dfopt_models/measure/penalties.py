@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from dfopt.errors import DfoptError, FileError
 from dfopt.files import read_text
-from dfopt.files.fields import at, each
+from dfopt.files.documents import DocumentType
 from dfopt.files.formats import Format, parse_toml_of
 from dfopt.files.streams import shown_name
+from dfopt.structs import Checked, document_of
 from dfopt_models.errors import ModelError
-from dfopt_models.parameter_fields import SOURCES, number, numbers_of, sources_in, table_fields
-from dfopt_models.response_time.case import check_parameter
-from dfopt_models.response_time.parameters import check_label
-from dfopt_models.response_time.penalties import (
+from dfopt_models.model import Sourced
+from dfopt_models.response_time.parameters import (
+    Amount,
     PenaltiesOfQuantum,
     PenaltyTable,
+    check_label,
     check_penalty_table,
     penalties_at,
 )
@@ -28,7 +29,41 @@ FORMAT = Format.PENALTIES
 ANY_JOB = "*"
 """The name that stands for every job that the file does not name."""
 
-ENTRY = ("quantum", "affinity", "no_affinity")
+
+class JobPenalties(Checked):
+    """The penalties of a job.
+
+    Parameters
+    ----------
+    name
+        The job; ``"*"`` is any other one.
+    penalties
+        By quantum.
+    """
+
+    name: str
+    penalties: tuple[PenaltiesOfQuantum, ...]
+
+    def __post_init__(self) -> None:
+        """Check the name, and the order of the table."""
+        super().__post_init__()
+        check_label(self.name, "name")
+        check_penalty_table(self.penalties, "penalties")
+
+
+class PenaltiesFile(Sourced):
+    """What a file says of penalties.
+
+    Parameters
+    ----------
+    reallocation_time
+        Path length of a reallocation, seconds.
+    job
+        The jobs.
+    """
+
+    reallocation_time: Amount
+    job: tuple[JobPenalties, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,21 +140,19 @@ def parse_penalties(text: str) -> MeasuredPenalties:
         With place and remedy, when it is not valid.
     """
     document = parse_toml_of(text, FORMAT)
-    keys = ("format", "reallocation_time", "job")
-    fields = table_fields(document, keys, required=keys)
-    reallocation_time = at("reallocation_time", number, fields["reallocation_time"])
-    check_parameter("reallocation_time", reallocation_time, "reallocation_time")
+    found = DocumentType(FORMAT, PenaltiesFile).read_parsed(document)
     jobs: dict[str, PenaltyTable] = {}
-    for position, (name, table) in enumerate(each("job", _job, fields["job"])):
-        if name in jobs:
+    for position, job in enumerate(found.job):
+        if job.name in jobs:
             raise FileError(
-                f"{name!r} is there twice; rename one of them", place=f"job[{position}].name"
+                f"{job.name!r} is there twice; rename one of them", place=f"job[{position}].name"
             )
-        jobs[name] = table
+        jobs[job.name] = job.penalties
     if not jobs:
         raise FileError("is empty; give at least one table [[job]]", place="job")
-    sources = sources_in(document)
-    return MeasuredPenalties(reallocation_time=reallocation_time, jobs=jobs, sources=sources)
+    return MeasuredPenalties(
+        reallocation_time=found.reallocation_time, jobs=jobs, sources=found.sources
+    )
 
 
 def penalties_text(penalties: MeasuredPenalties, *, beside: Mapping[str, Any] = {}) -> str:
@@ -142,7 +175,7 @@ def penalties_document(
 ) -> dict[str, Any]:
     """Return the same as a document."""
     jobs = [
-        {"name": name, "penalties": [_entry(entry) for entry in table]}
+        {"name": name, "penalties": [document_of(entry) for entry in table]}
         for name, table in penalties.jobs.items()
     ]
     document: dict[str, Any] = {
@@ -152,26 +185,5 @@ def penalties_document(
         "job": jobs,
     }
     if penalties.sources:
-        document[SOURCES] = dict(penalties.sources)
+        document["x-source"] = dict(penalties.sources)
     return document
-
-
-def _entry(entry: PenaltiesOfQuantum) -> dict[str, float]:
-    return {name: getattr(entry, name) for name in ENTRY}
-
-
-def _job(value: object) -> tuple[str, PenaltyTable]:
-    keys = ("name", "penalties")
-    fields = table_fields(value, keys, required=keys)
-    check_label(fields["name"], "name")
-    table: Sequence[PenaltiesOfQuantum] = each("penalties", _quantum, fields["penalties"])
-    at("penalties", lambda entries: check_penalty_table(entries, ""), table)
-    return fields["name"], tuple(table)
-
-
-def _quantum(value: object) -> PenaltiesOfQuantum:
-    fields = table_fields(value, ENTRY, required=ENTRY)
-    numbers = numbers_of(fields, ENTRY)
-    for name, found in numbers.items():
-        check_parameter(name, found, name)
-    return PenaltiesOfQuantum(**numbers)

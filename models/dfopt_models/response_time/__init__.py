@@ -8,13 +8,15 @@ from dfopt_models.errors import ModelError
 from dfopt_models.growth import GrowthPath
 from dfopt_models.response_time.bounds import (
     Bounds,
+    MachineUse,
     Trade,
     bounds,
+    machine_uses,
     non_dominated,
     pareto_front,
     trade,
+    useful_share,
 )
-from dfopt_models.response_time.case import Case
 from dfopt_models.response_time.comparison import PolicyComparison
 from dfopt_models.response_time.crossover import (
     Crossover,
@@ -23,16 +25,12 @@ from dfopt_models.response_time.crossover import (
     crossovers,
     crossovers_against_waste,
 )
-from dfopt_models.response_time.document import (
-    model_text,
-    parse_model,
-    read_model,
-    shipped_models,
-    write_model,
+from dfopt_models.response_time.model import (
+    ResponseModel,
+    assumptions_of_case,
+    assumptions_of_comparison,
+    assumptions_of_use,
 )
-from dfopt_models.response_time.machine_use import MachineUse, machine_uses, useful_share
-from dfopt_models.response_time.measured import Measured
-from dfopt_models.response_time.model import ResponseModel
 from dfopt_models.response_time.numeric import (
     exchange_rate,
     relative_along,
@@ -41,25 +39,42 @@ from dfopt_models.response_time.numeric import (
     response_time_along,
     waste_budget,
 )
-from dfopt_models.response_time.parameters import JobParameters, PolicyParameters
-from dfopt_models.response_time.penalties import PenaltiesOfQuantum, penalties_at
+from dfopt_models.response_time.parameters import (
+    MEASURED_NUMBERS,
+    POLICY_NUMBERS,
+    Case,
+    JobParameters,
+    Measured,
+    PenaltiesOfQuantum,
+    PolicyParameters,
+    penalties_at,
+    penalties_of_policy,
+)
 from dfopt_models.response_time.product_spread import Region, largest_spread, product_spread
 from dfopt_models.response_time.ranges import possible_crossovers, relative_range_along
 from dfopt_models.response_time.table import (
+    CROSSOVER,
+    RESPONSE_TIME,
+    CrossoverResult,
     CrossoverRow,
+    PossibleProducts,
+    ResponseTimeResult,
     ResponseTimeRow,
-    crossover_document,
+    crossover_result,
     crossover_table,
-    crossover_tables,
-    response_time_document,
+    response_time_result,
     response_time_table,
-    response_time_tables,
 )
 
 __all__ = [
+    "CROSSOVER",
+    "MEASURED_NUMBERS",
+    "POLICY_NUMBERS",
+    "RESPONSE_TIME",
     "Bounds",
     "Case",
     "Crossover",
+    "CrossoverResult",
     "CrossoverRow",
     "Direction",
     "GrowthPath",
@@ -70,39 +85,38 @@ __all__ = [
     "PenaltiesOfQuantum",
     "PolicyComparison",
     "PolicyParameters",
+    "PossibleProducts",
     "Region",
     "ResponseModel",
+    "ResponseTimeResult",
     "ResponseTimeRow",
     "Trade",
+    "assumptions_of_case",
+    "assumptions_of_comparison",
+    "assumptions_of_use",
     "bounds",
     "closed_form_crossover",
-    "crossover_document",
+    "crossover_result",
     "crossover_table",
-    "crossover_tables",
     "crossovers",
     "crossovers_against_waste",
     "exchange_rate",
     "largest_spread",
     "machine_uses",
-    "model_text",
     "non_dominated",
     "pareto_front",
-    "parse_model",
     "penalties_at",
+    "penalties_of_policy",
     "possible_crossovers",
     "product_spread",
-    "read_model",
     "relative_along",
     "relative_range_along",
     "relative_response_time",
     "response_time",
     "response_time_along",
-    "response_time_document",
+    "response_time_result",
     "response_time_table",
-    "response_time_tables",
-    "shipped_models",
     "trade",
     "useful_share",
     "waste_budget",
-    "write_model",
 ]

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from dfopt.structs import replace
-from dfopt_models.parameter_fields import Range
-from dfopt_models.response_time.case import Case
-from dfopt_models.response_time.measured import Measured
-from dfopt_models.response_time.penalties import (
+from dfopt_models.response_time.parameters import (
+    Case,
+    Measured,
     PenaltyTable,
+    Range,
     penalties_at,
     penalties_of_policy,
 )

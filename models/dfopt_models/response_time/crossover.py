@@ -22,14 +22,11 @@ from dfopt.structs import replace
 from dfopt_models.errors import ModelError
 from dfopt_models.growth import GrowthPath
 from dfopt_models.response_time.comparison import PolicyComparison
-from dfopt_models.response_time.equations import path_coefficients, product_of
+from dfopt_models.response_time.equations import CLOSED_FORMS, path_coefficients, product_of
 from dfopt_models.response_time.numeric import Numbers
 
 LARGEST_PRODUCT = 1e100
 """A crossover on a machine with a larger product does not count."""
-
-CLOSED_FORMS = (GrowthPath.LIMIT, GrowthPath.SPEED)
-"""The paths along which the crossover has a closed form."""
 
 TINY = 1e-300
 """Absolute error of a root: roots may have any order of magnitude."""

@@ -1,48 +1,52 @@
-"""The response-time model: the jobs of a mix under several policies, compared with one of them."""
+"""The response-time model: the jobs of a mix under several policies, compared with one of them.
+
+Which results rest on assumptions is said by the sources of the numbers that they follow from.
+"""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, TypeVar
+
+from msgspec import field
 
 from dfopt.checks import described
-from dfopt.short_repr import short_repr
-from dfopt.structs import replace
+from dfopt.errors import DfoptError
+from dfopt.structs import replace, shown_place
 from dfopt_models.errors import ModelError
-from dfopt_models.parameter_fields import Range
-from dfopt_models.response_time.case import JOB_NUMBERS, POLICY_NUMBERS, Case, check_parameter
 from dfopt_models.response_time.comparison import PolicyComparison
 from dfopt_models.response_time.parameters import (
+    JOB_NUMBERS,
+    POLICY_NUMBERS,
+    AboveZero,
+    Amount,
+    Case,
     JobParameters,
     PolicyParameters,
+    Ranged,
     check_label,
-    check_numbers,
+    penalties_of_policy,
 )
-from dfopt_models.response_time.penalties import penalties_at, penalties_of_policy
 
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResponseModel:
+class ResponseModel(Ranged):
     """Jobs of a mix under several policies, one of which is the baseline.
 
     Parameters
     ----------
     name
-        Its name.
+        Its name; the file's name if it is left out.
     baseline
         The policy that all others are compared with.
     reallocation_time
         Path length of a reallocation, seconds.
+    processors
+        Number of processors of the machine, if it is known.
     jobs
         The jobs, each of which has the baseline among its policies.
-    ranges, sources
-        As in :class:`PolicyParameters`.
-    processors
-        Number of processors of the machine; None if it is not known.
 
     Raises
     ------
@@ -50,24 +54,18 @@ class ResponseModel:
         When a value is impossible, two jobs have one name, or a job lacks the baseline.
     """
 
-    name: str
+    name: str = "model"
     baseline: str
-    reallocation_time: float
-    jobs: tuple[JobParameters, ...]
-    ranges: Mapping[str, Range] = field(default_factory=dict)
-    sources: Mapping[str, str] = field(default_factory=dict)
-    processors: float | None = None
-
-    __repr__ = short_repr
+    reallocation_time: Amount
+    processors: AboveZero | None = None
+    jobs: tuple[JobParameters, ...] = field(name="job")
 
     def __post_init__(self) -> None:
+        """Check that jobs have names of their own, and the baseline."""
+        super().__post_init__()
         check_label(self.name, "name")
         check_label(self.baseline, "baseline")
-        check_numbers(self, ("reallocation_time",))
-        if self.processors is not None:
-            check_parameter("processors", self.processors, "processors")
-            if self.processors == 0:
-                raise ModelError("must be more than 0", place="processors")
+        self.check_ranges(self, ("reallocation_time",))
         if not self.jobs:
             raise ModelError("is missing; a model needs at least one job", place="job")
         names: dict[str, int] = {}
@@ -80,11 +78,18 @@ class ResponseModel:
                 )
             names[job.name] = number
             self._check_baseline(job, f"job[{number}].policy")
+            for name, policy in job.policies.items():
+                if policy.measured is not None:
+                    try:
+                        self._case(job, policy)
+                    except DfoptError as error:
+                        place = f"job[{number}].{shown_place(('policy', name))}.measured"
+                        raise error.within(place) from None
 
     def _check_baseline(self, job: JobParameters, place: str) -> None:
         if self.baseline in job.policies:
             baseline = job.policies[self.baseline]
-            if baseline.baseline or baseline.own_work:
+            if baseline.baseline:
                 raise ModelError(
                     "is for the other policies; this is the baseline itself",
                     place=f"{place}.{self.baseline}.x-baseline",
@@ -130,9 +135,8 @@ class ResponseModel:
         parameters = named(policy, chosen.policies, "policy")
         baseline = chosen.policies[self.baseline]
         case = self._case(chosen, parameters)
-        instead = dict(parameters.baseline)
-        if parameters.own_work:
-            instead["work"] = case.work
+        own = {"work": case.work} if parameters.own_work else {}
+        instead: dict[str, Any] = parameters.baseline | own
         return PolicyComparison(
             job=job,
             policy=policy,
@@ -172,22 +176,22 @@ class ResponseModel:
         )
 
     def _case(self, job: JobParameters, policy: PolicyParameters) -> Case:
-        numbers = {name: getattr(policy, name) for name in POLICY_NUMBERS}
-        penalties = dict(zip(JOB_NUMBERS, self._penalties(job, policy), strict=True))
-        return Case(reallocation_time=self.reallocation_time, **penalties, **numbers)
-
-    def _penalties(self, job: JobParameters, policy: PolicyParameters) -> tuple[float, float]:
-        if job.penalties is None:
-            return job.penalty_affinity, job.penalty_no_affinity
+        time = self.reallocation_time
         if policy.measured is not None:
-            return penalties_at(job.penalties, policy.measured.interval)
-        return penalties_of_policy(
+            costs = job.penalties_after(policy.measured.interval)
+            return policy.measured.case(reallocation_time=time, **costs)
+        numbers = {name: getattr(policy, name) for name in POLICY_NUMBERS}
+        if job.penalties is None:
+            return Case(reallocation_time=time, **job.penalties_after(0.0), **numbers)
+        both = penalties_of_policy(
             job.penalties,
-            processor_seconds=policy.work + policy.waste,
-            reallocations=policy.reallocations,
-            affinity=policy.affinity,
-            reallocation_time=self.reallocation_time,
+            processor_seconds=numbers["work"] + numbers["waste"],
+            reallocations=numbers["reallocations"],
+            affinity=numbers["affinity"],
+            reallocation_time=time,
         )
+        penalties = dict(zip(JOB_NUMBERS, both, strict=True))
+        return Case(reallocation_time=time, **penalties, **numbers)
 
     def _replications(
         self, job: JobParameters, policy: PolicyParameters, baseline: PolicyParameters
@@ -219,3 +223,34 @@ def named(name: str, things: Mapping[str, T], what: str) -> T:
         known = ", ".join(map(described, things))
         raise ModelError(f"there is no {what} {described(name)}; known are {known}{hint}")
     return things[name]
+
+
+def assumptions_of_case(model: ResponseModel, job: str, policy: str) -> tuple[str, ...]:
+    """Return the assumptions that the response time of a job under a policy rests on.
+
+    Each is a text such as ``"waste of MATRIX under equipartition"``.
+    """
+    chosen = model.job(job)
+    return (
+        *(name for name in model.assumed if name == "reallocation_time"),
+        *(f"{name} of {job}" for name in chosen.assumed),
+        *(f"{name} of {job} under {policy}" for name in chosen.policies[policy].assumed),
+    )
+
+
+def assumptions_of_comparison(model: ResponseModel, job: str, policy: str) -> tuple[str, ...]:
+    """Return the assumptions that a policy's response time beside the baseline's rests on."""
+    parameters = model.job(job).policies[policy]
+    replaced = parameters.baseline.keys()
+    theirs = (
+        text
+        for text in assumptions_of_case(model, job, model.baseline)
+        if text.split(" of ", maxsplit=1)[0] not in replaced
+    )
+    return tuple(dict.fromkeys((*assumptions_of_case(model, job, policy), *theirs)))
+
+
+def assumptions_of_use(model: ResponseModel, policy: str) -> tuple[str, ...]:
+    """Return the assumptions that the useful share of a machine rests on, besides the mix."""
+    cases = (text for job in model.jobs for text in assumptions_of_case(model, job.name, policy))
+    return tuple(dict.fromkeys((*(name for name in model.assumed if name == "processors"), *cases)))

@@ -9,8 +9,8 @@ from dfopt.structs import replace
 from dfopt_models.errors import ModelError
 from dfopt_models.growth import GrowthPath
 from dfopt_models.response_time import equations
-from dfopt_models.response_time.case import Case
 from dfopt_models.response_time.comparison import PolicyComparison
+from dfopt_models.response_time.parameters import Case
 
 Numbers = NDArray[np.float64]
 

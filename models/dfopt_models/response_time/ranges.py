@@ -28,12 +28,11 @@ from numpy.typing import ArrayLike
 from dfopt.simulate.statistics import CONFIDENCE
 from dfopt.structs import replace
 from dfopt_models.growth import GrowthPath
-from dfopt_models.parameter_fields import Range
-from dfopt_models.response_time.case import SHARED_NUMBERS
 from dfopt_models.response_time.comparison import PolicyComparison
 from dfopt_models.response_time.crossover import difference, product_at
 from dfopt_models.response_time.equations import path_coefficients
 from dfopt_models.response_time.numeric import Numbers, relative_along
+from dfopt_models.response_time.parameters import SHARED_NUMBERS, Range
 
 REAL = 1e-9
 """A root counts as real if its imaginary part is at most this share of it."""

@@ -1,4 +1,4 @@
-"""Response times and crossovers of a whole model: the rows of the commands and their documents."""
+"""Response times and crossovers of a whole model: results, and their tables."""
 
 from __future__ import annotations
 
@@ -6,22 +6,31 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import Any
 
+from msgspec import field
+
+from dfopt.files.documents import DocumentType
 from dfopt.files.formats import Format
-from dfopt.structs import replace
+from dfopt.structs import DocumentPart, replace
 from dfopt.table import Table, TableColumn, Uncertain, Value, columns, facts
+from dfopt_models.errors import ModelError, OptionError
 from dfopt_models.growth import KNOWN_DIGITS, GrowthPath, growth_text
-from dfopt_models.response_time.assumptions import (
-    assumed_names,
+from dfopt_models.model import AnalyticModel
+from dfopt_models.response_time.bounds import (
+    MachineUse,
+    bounds,
+    machine_uses,
+    pareto_front,
+    trade,
+)
+from dfopt_models.response_time.crossover import Crossover, crossovers
+from dfopt_models.response_time.equations import CROSSOVER_FORMULAS, RESPONSE_TIME_FORMULAS
+from dfopt_models.response_time.model import (
+    ResponseModel,
     assumptions_of_case,
     assumptions_of_comparison,
     assumptions_of_use,
 )
-from dfopt_models.response_time.bounds import bounds, pareto_front, trade
-from dfopt_models.response_time.crossover import Crossover, crossovers
-from dfopt_models.response_time.machine_use import machine_uses
-from dfopt_models.response_time.model import ResponseModel
 from dfopt_models.response_time.numeric import machines as checked_machines
 from dfopt_models.response_time.numeric import relative_along, relative_response_time
 from dfopt_models.response_time.ranges import possible_crossovers
@@ -36,8 +45,7 @@ TODAY = (1.0, 1.0)
 """Speed and cache of the machine that all others are relative to."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResponseTimeRow:
+class ResponseTimeRow(DocumentPart):
     """A job under a policy on a machine.
 
     Parameters
@@ -63,12 +71,12 @@ class ResponseTimeRow:
     policy: str
     speed: float
     cache: float
-    response_time: float
+    response_time: float = field(name="response_time_s")
     relative: float
-    perfect_affinity: float
-    zero_yield: float
-    ideal: float
-    exchange_rate: float
+    perfect_affinity: float = field(name="perfect_affinity_s")
+    zero_yield: float = field(name="zero_yield_s")
+    ideal: float = field(name="ideal_s")
+    exchange_rate: float = field(name="exchange_rate_s")
     most_reallocations: float | None
 
     def headroom(self, bound: float) -> float:
@@ -116,46 +124,139 @@ def response_time_table(
     )
 
 
-def response_time_document(model: ResponseModel, rows: Sequence[ResponseTimeRow]) -> dict[str, Any]:
-    """Return response times as a document of the format ``dfopt-response-time/1``."""
-    places = tuple(dict.fromkeys((row.speed, row.cache) for row in rows))
-    uses = machine_uses(model, places)
-    document: dict[str, Any] = {
-        "format": Format.RESPONSE_TIME,
-        "model": model.name,
-        "baseline": model.baseline,
-        "response_times": [
-            {
-                "job": row.job,
-                "policy": row.policy,
-                "speed": row.speed,
-                "cache": row.cache,
-                "response_time_s": row.response_time,
-                "relative": row.relative,
-                "perfect_affinity_s": row.perfect_affinity,
-                "zero_yield_s": row.zero_yield,
-                "ideal_s": row.ideal,
-                "exchange_rate_s": row.exchange_rate,
-                "most_reallocations": row.most_reallocations,
-            }
-            for row in rows
-        ],
-        "pareto_fronts": [
-            {"job": job.name, "policies": list(pareto_front(model, job.name))} for job in model.jobs
-        ],
-    }
-    if uses:
-        document["x-machine-use"] = [
-            {
-                "policy": use.policy,
-                "speed": use.speed,
-                "cache": use.cache,
-                "useful": use.useful,
-                "allocated": use.allocated,
-            }
-            for use in uses
+class ParetoFront(DocumentPart):
+    """The policies of a job that no other one beats in both waste and reallocations.
+
+    Parameters
+    ----------
+    job
+        The job.
+    policies
+        These policies.
+    """
+
+    job: str
+    policies: tuple[str, ...]
+
+
+class ResponseTimeResult(DocumentPart):
+    """What ``dfopt model response-time --json`` prints.
+
+    Parameters
+    ----------
+    model
+        Its name.
+    baseline
+        The policy that all others are compared with.
+    response_times
+        By machine, job and policy.
+    pareto_fronts
+        By job.
+    uses
+        How much of each machine does work, if its processors are known.
+    """
+
+    model: str
+    baseline: str
+    response_times: tuple[ResponseTimeRow, ...]
+    pareto_fronts: tuple[ParetoFront, ...]
+    uses: tuple[MachineUse, ...] = field(name="x-machine-use", default=())
+
+    def tables(self, model: ResponseModel) -> list[Table]:
+        """Return response times as tables, one for every machine, and what policies trade."""
+        rows = self.response_times
+        assumed = [
+            text for row in rows for text in assumptions_of_comparison(model, row.job, row.policy)
         ]
-    return document
+        policies = dict.fromkeys(row.policy for row in rows)
+        if model.processors is not None:
+            assumed += [text for policy in policies for text in assumptions_of_use(model, policy)]
+        machines = dict.fromkeys((row.speed, row.cache) for row in rows)
+        fronts = {
+            f"least of both, {front.job}": ", ".join(front.policies) for front in self.pareto_fronts
+        }
+        explained = "no other policy has less work and waste together, and fewer reallocations"
+        own = any(policy.baseline for job in model.jobs for policy in job.policies.values())
+        return [
+            _parameters(model),
+            *(_on_machine(model, machine, rows) for machine in machines),
+            *self._useful_share(model, tuple(machines)),
+            replace(facts(fronts), notes=[f"least of both: {explained}"]),
+            Table(
+                "",
+                notes=[
+                    *[
+                        "÷ base: response time over that of the baseline, which here has the "
+                        "values that the file gives it for the policy (x-baseline)"
+                    ]
+                    * own,
+                    "saved by: how much of the response time perfect affinity would save, or no "
+                    "waste, or (ideal) no waste and no reallocations",
+                    "switch: waste of the policy that costs as much as one reallocation",
+                    "break-even: reallocations at which the policy would be as slow as the "
+                    "baseline, waste as it is",
+                    *_foot(assumed),
+                ],
+            ),
+        ]
+
+    def _useful_share(
+        self, model: ResponseModel, machines: tuple[tuple[float, float], ...]
+    ) -> list[Table]:
+        if not self.uses:
+            return []
+        mark = "~" if "processors" in model.assumed else ""
+        rows: dict[str, list[Value]] = {}
+        for use in self.uses:
+            assumed = bool(assumptions_of_use(model, use.policy))
+            rows.setdefault(use.policy, [use.policy]).append(Uncertain(use.useful, None, assumed))
+        return [
+            Table(
+                f"useful share of {mark}{model.processors:g} processors",
+                columns("policy", *(f"{_machine_text(*machine)} :.1%" for machine in machines)),
+                list(rows.values()),
+                [
+                    "useful: share of the processors that does work, in a closed and constant mix "
+                    "(an assumption); no policy that does this work shortens all response times "
+                    "to less than this share of them"
+                ],
+            )
+        ]
+
+
+def response_time_result(
+    model: ResponseModel,
+    *,
+    speed: Sequence[float] | None = None,
+    cache: Sequence[float] | None = None,
+) -> ResponseTimeResult:
+    """Return response times of jobs, today and on other machines.
+
+    Parameters
+    ----------
+    model
+        The parameters.
+    speed, cache
+        Of other machines in pairs, relative to today's; 1 if one is missing.
+
+    Raises
+    ------
+    OptionError
+        When a speed or a cache is none.
+    """
+    try:
+        machines = machines_of(speed or (), cache or ())
+    except ModelError as error:
+        raise OptionError(error.problem) from None
+    return ResponseTimeResult(
+        model=model.name,
+        baseline=model.baseline,
+        response_times=response_time_table(model, machines),
+        pareto_fronts=tuple(
+            ParetoFront(job=job.name, policies=pareto_front(model, job.name)) for job in model.jobs
+        ),
+        uses=machine_uses(model, machines),
+    )
 
 
 def _row(
@@ -235,75 +336,121 @@ def crossover_table(
     )
 
 
-def crossover_document(
-    model: ResponseModel, path: GrowthPath, rows: Sequence[CrossoverRow]
-) -> dict[str, Any]:
-    """Return the crossovers as a document of the format ``dfopt-crossover/1``."""
-    document: dict[str, Any] = {
-        "format": Format.CROSSOVER,
-        "model": model.name,
-        "baseline": model.baseline,
-        "path": str(path),
-        "crossovers": [
-            {"job": row.job, "policy": row.policy, "product": product}
+class CrossingProduct(DocumentPart):
+    """A machine on which a policy is as fast as the baseline.
+
+    Parameters
+    ----------
+    job, policy
+        Their names.
+    product
+        Speed times cache; null if there is no such machine.
+    """
+
+    job: str
+    policy: str
+    product: float | None
+
+
+class PossibleProducts(DocumentPart):
+    """Where a crossover is possible with parameters within their ranges.
+
+    Parameters
+    ----------
+    job, policy
+        Their names.
+    products
+        Intervals of the product; the last of which may have no end.
+    """
+
+    job: str
+    policy: str
+    products: tuple[tuple[float | None, float | None], ...]
+
+
+class CrossoverResult(DocumentPart, dict=True):
+    """What ``dfopt model crossover --json`` prints.
+
+    Parameters
+    ----------
+    model
+        Its name.
+    baseline
+        The policy that all others are compared with.
+    path
+        How speed and cache grow.
+    crossovers
+        By job and policy.
+    ranges
+        By job and policy, where parameters have ranges.
+    """
+
+    model: str
+    baseline: str
+    path: GrowthPath
+    crossovers: tuple[CrossingProduct, ...]
+    ranges: tuple[PossibleProducts, ...] = field(name="x-ranges", default=())
+
+    def tables(self, model: ResponseModel) -> list[Table]:
+        """Return the crossovers as tables."""
+        path = self.path
+        begin = "at 1" if path == "limit" else "today"  # without the affinity term it is not today
+        headings = columns(
+            *("job", "policy", f"÷ base {begin} :.3f", "speed × cache :,.10g"),
+            *("there the policy", "possible crossovers"),
+        )
+        rows: tuple[CrossoverRow, ...] = self.__dict__["rows"]
+        values: list[tuple[Value, ...]] = []
+        for row in rows:
+            crossings: list[tuple[Value, str]] = [
+                (
+                    Uncertain(float(f"{each.product:.{row.digits}g}"), None, bool(row.assumptions)),
+                    str(each.direction),
+                )
+                for each in row.crossovers
+            ]
+            values += [
+                (
+                    *(row.job, row.policy, Uncertain(row.today, None, bool(row.assumptions))),
+                    *(*found, _intervals(row)),
+                )
+                for found in crossings or [("none", _without(row))]
+            ]
+        assumed = (text for row in rows for text in row.assumptions)
+        return [
+            _parameters(model, path=f"{path}, {path.meaning}"),
+            Table("", headings, values, _foot(assumed)),
+        ]
+
+
+def crossover_result(
+    model: ResponseModel, *, path: GrowthPath = GrowthPath.EQUAL
+) -> CrossoverResult:
+    """Return where policies become as fast as the baseline.
+
+    Raises
+    ------
+    ModelError
+        When a job has no policy besides the baseline.
+    """
+    rows = crossover_table(model, path)
+    result = CrossoverResult(
+        model=model.name,
+        baseline=model.baseline,
+        path=path,
+        crossovers=tuple(
+            CrossingProduct(job=row.job, policy=row.policy, product=product)
             for row in rows
-            for product in _products(row)
-        ],
-    }
-    ranges = [
-        {"job": row.job, "policy": row.policy, "products": _finite(row.possible)}
-        for row in rows
-        if row.possible is not None
-    ]
-    return document | ({"x-ranges": ranges} if ranges else {})
-
-
-def _products(row: CrossoverRow) -> list[float | None]:
-    return [crossing.product for crossing in row.crossovers] or [None]
-
-
-def _finite(intervals: Iterable[tuple[float, float]]) -> list[list[float | None]]:
-    return [[end if math.isfinite(end) else None for end in interval] for interval in intervals]
-
-
-def response_time_tables(model: ResponseModel, rows: Sequence[ResponseTimeRow]) -> list[Table]:
-    """Return response times as tables, one for every machine, and what policies trade."""
-    assumed = [
-        text for row in rows for text in assumptions_of_comparison(model, row.job, row.policy)
-    ]
-    policies = dict.fromkeys(row.policy for row in rows)
-    if model.processors is not None:
-        assumed += [text for policy in policies for text in assumptions_of_use(model, policy)]
-    machines = dict.fromkeys((row.speed, row.cache) for row in rows)
-    fronts = {
-        f"least of both, {job.name}": ", ".join(pareto_front(model, job.name)) for job in model.jobs
-    }
-    explained = "no other policy has less work and waste together, and fewer reallocations"
-    own = any(
-        policy.baseline or policy.own_work for job in model.jobs for policy in job.policies.values()
-    )
-    return [
-        _parameters(model),
-        *(_on_machine(model, machine, rows) for machine in machines),
-        *_useful_share(model, tuple(machines)),
-        replace(facts(fronts), notes=[f"least of both: {explained}"]),
-        Table(
-            "",
-            notes=[
-                *[
-                    "÷ base: response time over that of the baseline, which here has the values "
-                    "that the file gives it for the policy (x-baseline)"
-                ]
-                * own,
-                "saved by: how much of the response time perfect affinity would save, or no waste, "
-                "or (ideal) no waste and no reallocations",
-                "switch: waste of the policy that costs as much as one reallocation",
-                "break-even: reallocations at which the policy would be as slow as the baseline, "
-                "waste as it is",
-                *_foot(assumed),
-            ],
+            for product in [each.product for each in row.crossovers] or (None,)
         ),
-    ]
+        ranges=tuple(
+            PossibleProducts(job=row.job, policy=row.policy, products=row.possible)
+            for row in rows
+            if row.possible is not None
+        ),
+    )
+    result.__dict__["rows"] = rows  # more than the document has
+    return result
 
 
 def _parameters(model: ResponseModel, **more: str) -> Table:
@@ -347,61 +494,6 @@ def _on_machine(
     return Table(_machine_text(*machine), headings, values)
 
 
-def _useful_share(model: ResponseModel, machines: tuple[tuple[float, float], ...]) -> list[Table]:
-    uses = machine_uses(model, machines)
-    if not uses:
-        return []
-    mark = "~" if assumed_names(model.sources, {"processors"}) else ""
-    rows: dict[str, list[Value]] = {}
-    for use in uses:
-        assumed = bool(assumptions_of_use(model, use.policy))
-        rows.setdefault(use.policy, [use.policy]).append(Uncertain(use.useful, None, assumed))
-    return [
-        Table(
-            f"useful share of {mark}{model.processors:g} processors",
-            columns("policy", *(f"{_machine_text(*machine)} :.1%" for machine in machines)),
-            list(rows.values()),
-            [
-                "useful: share of the processors that does work, in a closed and constant mix (an "
-                "assumption); no policy that does this work shortens all response times to less "
-                "than this share of them"
-            ],
-        )
-    ]
-
-
-def crossover_tables(
-    model: ResponseModel, path: GrowthPath, rows: Sequence[CrossoverRow]
-) -> list[Table]:
-    """Return the crossovers as tables."""
-    begin = "at 1" if path == "limit" else "today"  # without the affinity term it is not today
-    headings = columns(
-        *("job", "policy", f"÷ base {begin} :.3f", "speed × cache :,.10g"),
-        *("there the policy", "possible crossovers"),
-    )
-    values: list[tuple[Value, ...]] = []
-    for row in rows:
-        crossings: list[tuple[Value, str]] = [
-            (
-                Uncertain(float(f"{each.product:.{row.digits}g}"), None, bool(row.assumptions)),
-                str(each.direction),
-            )
-            for each in row.crossovers
-        ]
-        values += [
-            (
-                *(row.job, row.policy, Uncertain(row.today, None, bool(row.assumptions))),
-                *(*crossing, _intervals(row)),
-            )
-            for crossing in crossings or [("none", _without(row))]
-        ]
-    assumed = (text for row in rows for text in row.assumptions)
-    return [
-        _parameters(model, path=f"{path}, {path.meaning}"),
-        Table("", headings, values, _foot(assumed)),
-    ]
-
-
 def _without(row: CrossoverRow) -> str:
     """Say what the lack of a crossover means."""
     if math.isclose(row.today, 1, rel_tol=ROUNDING):
@@ -424,3 +516,22 @@ def _interval(least: float, most: float) -> str:
     if least <= 1 < most:
         return f"up to {high}"
     return low if low == high else f"{low} to {high}"
+
+
+PARAMETERS = DocumentType(Format.RESPONSE_MODEL, ResponseModel)
+
+RESPONSE_TIME = AnalyticModel(
+    name="response-time",
+    parameters=PARAMETERS,
+    results=DocumentType(Format.RESPONSE_TIME, ResponseTimeResult),
+    says=response_time_result,
+    formulas=RESPONSE_TIME_FORMULAS,
+)
+
+CROSSOVER = AnalyticModel(
+    name="crossover",
+    parameters=PARAMETERS,
+    results=DocumentType(Format.CROSSOVER, CrossoverResult),
+    says=crossover_result,
+    formulas=CROSSOVER_FORMULAS,
+)

@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from dfopt_models.response_time import JobParameters, PolicyParameters, ResponseModel
-from dfopt_models.response_time.case import POLICY_NUMBERS
+from dfopt_models.response_time import (
+    POLICY_NUMBERS,
+    JobParameters,
+    PolicyParameters,
+    ResponseModel,
+)
 from dfopt_models.response_time.parameters import LEAST_REPLICATIONS
 from dfopt_models.space_sharing.mix import Mix
 from dfopt_models.space_sharing.simulation import JobSummary, PolicySummary

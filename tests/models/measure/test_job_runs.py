@@ -17,12 +17,7 @@ from dfopt_models.measure import (
     runs_from_dispatches,
     runs_from_stays,
 )
-from dfopt_models.response_time import (
-    PenaltiesOfQuantum,
-    model_text,
-    parse_model,
-    response_time,
-)
+from dfopt_models.response_time import RESPONSE_TIME, PenaltiesOfQuantum, response_time
 from dfopt_models.space_sharing import POLICIES, Mix, Structure
 from dfopt_models.space_sharing.replication import Replication, Stays, replicate
 from tests.models.space_sharing.small import COSTLY, FREE, graph, mix
@@ -180,7 +175,7 @@ def test_the_model_gives_back_the_measured_response_times() -> None:
     assert response_time(model.case("a", "fast")) == pytest.approx(2.5)
     assert model.jobs[0].policies["fast"].ranges == {"response_time": (2.0, 3.0)}
     assert not model.jobs[0].policies["slow"].ranges
-    assert parse_model(model_text(model)) == model
+    assert RESPONSE_TIME.parse(RESPONSE_TIME.text(model)) == model
 
 
 COSTS_OF_TEN = MeasuredPenalties(

@@ -9,7 +9,7 @@ from dfopt_models.measure.model_with_penalties import (
     time_to_fill,
     with_penalties,
 )
-from dfopt_models.response_time import parse_model, read_model, response_time_table
+from dfopt_models.response_time import RESPONSE_TIME, response_time_table
 
 ONE = """
 format = "dfopt-penalties/1"
@@ -40,7 +40,7 @@ policy.b.measured = { affinity = 0.9, reallocations = 10, interval = 1.9, respon
 
 
 def test_response_times_of_what_was_measured_stay() -> None:
-    model = parse_model(MEASURED)
+    model = RESPONSE_TIME.parse(MEASURED)
     changed = with_penalties(model, parse_penalties(ONE))
     times = {row.policy: row.response_time for row in response_time_table(changed, ((1, 1),))}
     assert times == pytest.approx({"a": 10.0, "b": 11.0})
@@ -59,14 +59,14 @@ def test_response_times_of_what_was_measured_stay() -> None:
 
 
 def test_penalties_by_quantum() -> None:
-    changed = with_penalties(parse_model(MEASURED), parse_penalties(TWO))
+    changed = with_penalties(RESPONSE_TIME.parse(MEASURED), parse_penalties(TWO))
     # 0.2 s is in the middle of 0.1 and 0.4 on a logarithmic scale.
     assert changed.case("x", "a").penalty_no_affinity == pytest.approx(1.5e-4)
     assert changed.jobs[0].sources == {"penalties": "measured: there"}
 
 
 def test_a_shipped_model_with_other_penalties() -> None:
-    model = read_model("mix-5")
+    model = RESPONSE_TIME.read("mix-5")
     changed = with_penalties(model, parse_penalties(ONE))
     before, after = (
         {(row.job, row.policy): row.response_time for row in response_time_table(each, ((1, 1),))}
@@ -88,7 +88,7 @@ def test_penalties_of_a_machine() -> None:
     said = MEASURED.replace(
         "[[job]]", 'x-source = { reallocation_time = "assumed: x" }\n[[job]]', 1
     )
-    model = parse_model(said)
+    model = RESPONSE_TIME.parse(said)
     own = penalties_of_machine(costs, reallocation_time=model.reallocation_time)
     assert with_penalties(model, own).sources == {"reallocation_time": "assumed: x"}
 

@@ -15,14 +15,15 @@ from dfopt_models.plot import plot_crossover_planes, plot_crossovers
 from dfopt_models.plot.crossover import BAR_WIDTH, RANGES, REPLICATIONS
 from dfopt_models.plot.sheet import decade_text
 from dfopt_models.response_time import (
+    RESPONSE_TIME,
     GrowthPath,
     ResponseModel,
     crossover_table,
     crossovers,
-    read_model,
 )
+from tests.strategies import with_numbers
 
-MIX_5 = read_model("mix-5")
+MIX_5 = RESPONSE_TIME.read("mix-5")
 WIDTH = 1.6
 """Of the curves; other lines are thinner, and bars wider."""
 
@@ -95,7 +96,7 @@ def test_figures_beside_the_marks() -> None:
 
 def test_what_does_not_exist_is_said_and_not_drawn() -> None:
     job = MIX_5.job("MATRIX")
-    slow = replace(job.policies["dynamic"], work=900.0, ranges={}, measured=None, own_work=False)
+    slow = with_numbers(MIX_5, "MATRIX", "dynamic", work=900.0)
     model = replace(MIX_5, jobs=(replace(job, policies={**job.policies, "dynamic": slow}),))
     axes = plot_crossovers([model]).axes[0]
     with warnings.catch_warnings():
@@ -159,7 +160,7 @@ def test_a_band_that_is_narrow_at_its_crossover_does_not_make_it_exact() -> None
 
 def test_a_policy_far_from_those_that_cross_leaves_them_the_view() -> None:
     job = MIX_5.job("MATRIX")
-    slow = replace(job.policies["dynamic"], work=2900.0, ranges={}, measured=None, own_work=False)
+    slow = with_numbers(MIX_5, "MATRIX", "dynamic", work=2900.0)
     axes = matrix_of(replace(MIX_5, jobs=(replace(job, policies={**job.policies, "slow": slow}),)))
     assert axes.get_ylim()[1] < 1.2
     assert texts_of(axes)[3] == "slow: no crossover, begins at 3.92"
@@ -196,7 +197,7 @@ def with_policies(*names: str) -> ResponseModel:
     job = MIX_5.job("MATRIX")
     still, moving = (
         job.policies["equipartition"],
-        replace(job.policies["dynamic"], measured=None, own_work=False, ranges={}),
+        with_numbers(MIX_5, "MATRIX", "dynamic"),
     )
     policies = {
         name: replace(moving, reallocations=1000.0 + 100 * number, ranges={})
@@ -278,7 +279,7 @@ def test_the_plane_marks_where_both_grow_alike() -> None:
 
 def test_a_policy_without_a_curve_in_the_plane_is_named() -> None:
     job = MIX_5.job("MATRIX")
-    slow = replace(job.policies["dynamic"], work=900.0, ranges={}, measured=None, own_work=False)
+    slow = with_numbers(MIX_5, "MATRIX", "dynamic", work=900.0)
     model = replace(MIX_5, jobs=(replace(job, policies={**job.policies, "dynamic": slow}),))
     axes = plot_crossover_planes([model]).axes[0]
     assert "dynamic: no crossover here" in texts_of(axes)

@@ -10,7 +10,7 @@ import pytest
 from dfopt.errors import DfoptError
 from dfopt.files import schema
 from dfopt.files.formats import Format
-from dfopt_models.formulas import Formula, formulas_of
+from dfopt_models.formulas import Formula
 from dfopt_models.parameter_files import shipped_parameters
 from dfopt_models.plot import plot_queueing
 from dfopt_models.queueing import (
@@ -127,7 +127,7 @@ def test_impossible_loads() -> None:
 
 
 def test_formulas_are_those_of_the_numbers() -> None:
-    values = {formula.name: formula for formula in formulas_of("queueing")}
+    values = {formula.name: formula for formula in QUEUEING.formulas}
     for formula in values.values():
         assert formula.latex()
         assert formula.used

@@ -6,21 +6,21 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from dfopt import replace
+from dfopt.errors import DfoptError
 from dfopt_models.errors import ModelError
 from dfopt_models.response_time import (
+    RESPONSE_TIME,
     Case,
     bounds,
     non_dominated,
     pareto_front,
-    read_model,
     relative_response_time,
     response_time,
-    response_time_document,
+    response_time_result,
     response_time_table,
     trade,
 )
-from dfopt_models.response_time.table import machines_of
-from tests.strategies import cases, comparisons, response_models
+from tests.strategies import cases, comparisons, response_models, with_numbers
 
 machines = st.floats(1.0, 1e4)
 
@@ -81,7 +81,7 @@ def test_below_the_line_a_policy_is_faster(comparison, speed, cache):
 
 def test_the_line_by_hand():
     comparison = replace(
-        read_model("mix-5").comparison("MATRIX", "dynamic"),
+        RESPONSE_TIME.read("mix-5").comparison("MATRIX", "dynamic"),
         case=CASE,
         baseline=replace(CASE, reallocations=0, waste=60.0, allocation=5.0),
     )
@@ -92,14 +92,14 @@ def test_the_line_by_hand():
     assert float(afford.most_waste(1000)) == pytest.approx(20)
     assert float(afford.most_reallocations(20)) == pytest.approx(1000)
     assert float(trade(comparison, affinity=1.0).exchange_rate) == pytest.approx(5e-3)
-    with pytest.raises(ModelError, match="affinity: must be a fraction from 0 to 1"):
+    with pytest.raises(DfoptError, match="affinity: must be at most 1, not"):
         trade(comparison, affinity=1.5)
 
 
 def test_free_reallocations_have_no_limit():
     free = replace(CASE, reallocation_time=0.0, penalty_affinity=0.0, affinity=1.0)
     comparison = replace(
-        read_model("mix-5").comparison("MATRIX", "dynamic"),
+        RESPONSE_TIME.read("mix-5").comparison("MATRIX", "dynamic"),
         case=free,
         baseline=replace(free, waste=60.0),
     )
@@ -108,9 +108,9 @@ def test_free_reallocations_have_no_limit():
 
 @pytest.mark.parametrize(("work", "possible"), [(700.0, True), (900.0, False)])
 def test_a_policy_that_is_slower_without_any_reallocation_affords_none(work, possible):
-    model = read_model("mix-5")
+    model = RESPONSE_TIME.read("mix-5")
     job = model.job("MATRIX")
-    dynamic = replace(job.policies["dynamic"], work=work, own_work=False)
+    dynamic = with_numbers(model, "MATRIX", "dynamic", work=work)
     changed = replace(job, policies={**job.policies, "dynamic": dynamic})
     rows = response_time_table(replace(model, jobs=(changed,)))
     (row,) = (row for row in rows if row.policy == "dynamic")
@@ -138,12 +138,18 @@ def test_whoever_is_left_out_is_beaten_by_one_who_is_not(points):
 
 def test_the_front_takes_work_and_waste_together():
     # mix 5 holds the waste of the dynamic policies within their work.
-    model = read_model("mix-5")
+    model = RESPONSE_TIME.read("mix-5")
     assert pareto_front(model, "MATRIX") == ("equipartition", "dyn-aff-delay")
     assert pareto_front(model, "GRAVITY") == ("equipartition", "dynamic", "dyn-aff-delay")
 
 
 def test_machines_come_in_pairs_after_todays():
+    model = RESPONSE_TIME.read("mix-5")
+
+    def machines_of(speeds, caches):
+        rows = response_time_result(model, speed=speeds, cache=caches).response_times
+        return tuple(dict.fromkeys((row.speed, row.cache) for row in rows))
+
     assert machines_of([], []) == ((1.0, 1.0),)
     assert machines_of([4, 8], [2]) == ((1.0, 1.0), (4.0, 2.0), (8.0, 1.0))
     assert machines_of([1, 4], [1]) == ((1.0, 1.0), (4.0, 1.0))
@@ -165,4 +171,5 @@ def test_the_table_has_everything(model):
         assert row.headroom(row.ideal) == pytest.approx(1 - row.ideal / row.response_time)
         if row.policy == "still":
             assert row.relative == 1
-    assert len(response_time_document(model, rows)["response_times"]) == len(rows)
+    result = response_time_result(model, speed=[4.0], cache=[2.0])
+    assert result.response_times == rows

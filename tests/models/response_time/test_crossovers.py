@@ -8,16 +8,17 @@ from hypothesis import strategies as st
 from dfopt import replace
 from dfopt_models.errors import ModelError
 from dfopt_models.response_time import (
+    CROSSOVER,
+    RESPONSE_TIME,
     Case,
     Direction,
     GrowthPath,
     PolicyComparison,
+    PossibleProducts,
     closed_form_crossover,
-    crossover_document,
-    crossover_table,
+    crossover_result,
     crossovers,
     possible_crossovers,
-    read_model,
     relative_along,
     relative_range_along,
 )
@@ -280,7 +281,7 @@ def test_without_ranges_only_the_crossovers_are_possible(comparison, path):
 
 def test_ranges_end_where_a_corner_crosses():
     comparison = replace(
-        read_model("mix-5").comparison("MATRIX", "dyn-aff"),
+        RESPONSE_TIME.read("mix-5").comparison("MATRIX", "dyn-aff"),
         ranges={"affinity": (0.825, 0.835)},
         measured=None,
     )
@@ -302,11 +303,7 @@ def test_a_range_that_ends_in_perfect_affinity_has_no_end():
     ((least, most),) = possible_crossovers(comparison, GrowthPath.LIMIT)
     assert least == pytest.approx(9)
     assert most == float("inf")
-    model = read_model("mix-5")
-    (row,) = (
-        replace(row, possible=((least, most),))
-        for row in crossover_table(model)
-        if (row.job, row.policy) == ("MATRIX", "dynamic")
-    )
-    document = crossover_document(model, GrowthPath.EQUAL, [row])
+    model = RESPONSE_TIME.read("mix-5")
+    ranges = (PossibleProducts(job="MATRIX", policy="dynamic", products=((least, most),)),)
+    document = CROSSOVER.results.to_document(replace(crossover_result(model), ranges=ranges))
     assert document["x-ranges"][0]["products"] == [[pytest.approx(9), None]]

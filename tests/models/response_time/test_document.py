@@ -12,14 +12,10 @@ from dfopt import replace
 from dfopt.errors import DfoptError, FileError
 from dfopt_models.errors import ModelError
 from dfopt_models.response_time import (
+    RESPONSE_TIME,
     JobParameters,
     PolicyParameters,
     ResponseModel,
-    model_text,
-    parse_model,
-    read_model,
-    shipped_models,
-    write_model,
 )
 from tests.strategies import response_models, texts
 
@@ -49,8 +45,13 @@ allocation = 8.268
 JOB = EXAMPLE[EXAMPLE.index("[[job]]") :]
 
 
+def is_a_name(text: str) -> bool:
+    """Whether a policy may have this name; keys of one's own are no policies."""
+    return bool(text) and not text.startswith("x-") and text != "$schema"
+
+
 def test_the_example():
-    model = parse_model(EXAMPLE)
+    model = RESPONSE_TIME.parse(EXAMPLE)
     assert model.baseline == "equipartition"
     assert model.reallocation_time == 750e-6
     assert model.job("MATRIX").policies["dynamic"] == PolicyParameters(
@@ -59,7 +60,7 @@ def test_the_example():
 
 
 @pytest.mark.slow
-@given(model=response_models(jobs=2, ranged=True), name=texts.filter(bool), source=texts)
+@given(model=response_models(jobs=2, ranged=True), name=texts.filter(is_a_name), source=texts)
 def test_what_is_written_is_read(model, name, source):
     first, *others = model.jobs
     moving = replace(first.policies["moving"], baseline={"work": 5.0}, sources={"work": source})
@@ -68,39 +69,39 @@ def test_what_is_written_is_read(model, name, source):
     if name == "still":
         return
     model = replace(model, name=name, jobs=(first, *others), sources={"reallocation_time": "own"})
-    assert parse_model(model_text(model)) == model
+    assert RESPONSE_TIME.parse(RESPONSE_TIME.text(model)) == model
 
 
 @pytest.mark.parametrize("ending", ["toml", "toml.gz"])
 def test_files(tmp_path: Path, ending):
     path = tmp_path / f"model.{ending}"
-    write_model(read_model("mix-5"), path)
-    assert read_model(path) == read_model("mix-5")
+    RESPONSE_TIME.write(RESPONSE_TIME.read("mix-5"), path)
+    assert RESPONSE_TIME.read(path) == RESPONSE_TIME.read("mix-5")
     assert path.read_bytes().startswith(gzip.compress(b"")[:2]) == (ending == "toml.gz")
 
 
 def test_a_file_names_a_model_without_a_name(tmp_path: Path):
     path = tmp_path / "mine.toml"
     path.write_text(EXAMPLE.replace('name = "Vaswani and Zahorjan, mix 5"\n', ""))
-    assert read_model(path).name == "mine"
+    assert RESPONSE_TIME.read(path).name == "mine"
 
 
 def test_shipped_models_are_in_the_package():
-    assert "mix-5" in shipped_models()
-    for name in shipped_models():
+    assert "mix-5" in RESPONSE_TIME.shipped()
+    for name in RESPONSE_TIME.shipped():
         assert (resources.files("dfopt_models") / "parameters" / f"{name}.toml").is_file()
-        assert read_model(name).jobs
+        assert RESPONSE_TIME.read(name).jobs
 
 
 def test_a_file_comes_before_a_shipped_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
     Path("mix-5").write_text(EXAMPLE.replace("mix 5", "mine"))
-    assert read_model("mix-5").name == "Vaswani and Zahorjan, mine"
+    assert RESPONSE_TIME.read("mix-5").name == "Vaswani and Zahorjan, mine"
 
 
 def test_unknown_names_get_the_known_ones():
     with pytest.raises(FileError, match=r"mix-6: there is no such file.*comes with dfopt: mix-5"):
-        read_model("mix-6")
+        RESPONSE_TIME.read("mix-6")
 
 
 def without(key, text=EXAMPLE):
@@ -142,15 +143,15 @@ BAD = {
     "baseline no text": (changed('"equipartition"', "1"), "baseline: must be a string, not 1"),
     "no jobs": (EXAMPLE[: EXAMPLE.index("[[job]]")], "job: is missing"),
     "empty jobs": (f"job = []\n{EXAMPLE[: EXAMPLE.index('[[job]]')]}", "job: is missing"),
-    "one job": (changed("[[job]]", "[job]"), r"job: must be an array of tables \[\[job\]\], not a"),
+    "one job": (changed("[[job]]", "[job]"), r"job: must be an array \[…\], not an object"),
     "jobs no tables": (
         f"job = [3]\n{EXAMPLE[: EXAMPLE.index('[[job]]')]}",
-        r"job\[0\]: must be a table, not 3",
+        r"job\[0\]: must be an object {…}, not 3",
     ),
     "no policies": (EXAMPLE[: EXAMPLE.index("[job.p")], r"job\[0\].policy: is missing"),
     "policies no tables": (
         EXAMPLE[: EXAMPLE.index("[job.p")] + "policy = 'dynamic'\n",
-        r"job\[0\].policy: must be tables such as \[job.policy.dynamic\], not 'dynamic'",
+        r"job\[0\].policy: must be an object {…}, not 'dynamic'",
     ),
     "empty policies": (
         EXAMPLE[: EXAMPLE.index("[job.p")] + "[job.policy]\n",
@@ -158,7 +159,7 @@ BAD = {
     ),
     "policy no table": (
         EXAMPLE[: EXAMPLE.index("[job.p")] + "[job.policy]\ndynamic = 1\n",
-        r"job\[0\].policy.dynamic: must be a table, not 1",
+        r"job\[0\].policy.dynamic: must be an object {…}, not 1",
     ),
     "two of a name": (EXAMPLE + JOB, r"job\[1\].name: 'MATRIX' is also the name of job\[0\]"),
     "no name": (without("name"), r"job\[0\].name: is missing"),
@@ -174,24 +175,27 @@ BAD = {
     ),
     "no allocation": (
         changed("8.268", "0"),
-        r"job\[0\].policy.dynamic.allocation: must be more than 0",
+        r"job\[0\].policy.dynamic.allocation: must be at least 2.1684e-19, not 0",
     ),
-    "no work": (changed("717.9\n", "0.0\n"), r"job\[0\].policy.dynamic.work: must be more than 0"),
+    "no work": (
+        changed("717.9\n", "0.0\n"),
+        r"job\[0\].policy.dynamic.work: must be at least 2.1684e-19, not 0.0",
+    ),
     "affinity in percent": (
         changed("0.21", "21"),
-        r"job\[0\].policy.dynamic.affinity: must be a fraction from 0 to 1, not 21",
+        r"job\[0\].policy.dynamic.affinity: must be at most 1, not 21",
     ),
     "negative affinity": (
         changed("0.21", "-0.21"),
-        r"job\[0\].policy.dynamic.affinity: must not be negative; it is -0.21",
+        r"job\[0\].policy.dynamic.affinity: must be at least 0, not -0.21",
     ),
     "negative time": (
         changed("750e-6", "-750e-6"),
-        "reallocation_time: must not be negative; it is -0.00075",
+        "reallocation_time: must be at least 0, not -0.00075",
     ),
     "negative penalty": (
         changed("815e-6", "-1"),
-        r"job\[0\].penalty_affinity: must not be negative; it is -1",
+        r"job\[0\].penalty_affinity: must be at least 0, not -1",
     ),
     "not a number": (
         changed("2469", "nan"),
@@ -208,14 +212,14 @@ BAD = {
     ),
     "hardly any processor": (
         changed("8.268", "1e-320"),
-        r"allocation: must be at least 2\^-62, not 9.99989e-321",
+        r"allocation: must be at least 2.1684e-19, not 1e-320",
     ),
     "text": (changed("2469", '"2469"'), r"reallocations: must be a number, not '2469'"),
     "truth": (changed("2469", "true"), r"reallocations: must be a number, not true"),
     "date": (changed("2469", "1991-09-01"), r"reallocations: must be a number, not 1991-09-01"),
     "range without ends": (
         EXAMPLE + "[job.policy.dynamic.x-range]\nwaste = 40\n",
-        r"job\[0\].policy.dynamic.x-range.waste: must be \[least, greatest\], not 40",
+        r"job\[0\].policy.dynamic.x-range.waste: must be an array of 2 values, not 40",
     ),
     "range the wrong way round": (
         EXAMPLE + "[job.policy.dynamic.x-range]\nwaste = [40, 0]\n",
@@ -227,7 +231,7 @@ BAD = {
     ),
     "range with three ends": (
         EXAMPLE + "[job.policy.dynamic.x-range]\nwaste = [0, 1, 2]\n",
-        r"x-range.waste: must be two numbers, \[least, greatest\]; here are 3",
+        r"x-range.waste: must be an array of 2 values, not an array",
     ),
     "range beside its value": (
         EXAMPLE + "[job.policy.dynamic.x-range]\nwaste = [10, 40]\n",
@@ -235,11 +239,11 @@ BAD = {
     ),
     "impossible range": (
         EXAMPLE + "[job.policy.dynamic.x-range]\naffinity = [0, 2]\n",
-        r"x-range.affinity\[1\]: must be a fraction from 0 to 1, not 2",
+        r"x-range.affinity\[1\]: must be at most 1, not 2",
     ),
     "range of what is not there": (
         EXAMPLE + "[job.policy.dynamic.x-range]\npenalty_affinity = [0, 2]\n",
-        r"x-range.penalty_affinity: unknown key",
+        r"x-range: there is no parameter \'penalty_affinity\' here",
     ),
     "baseline of the baseline": (
         EXAMPLE + "[job.policy.equipartition.x-baseline]\nwork = 1\n",
@@ -247,15 +251,15 @@ BAD = {
     ),
     "impossible baseline": (
         EXAMPLE + "[job.policy.dynamic.x-baseline]\nwork = -1\n",
-        r"job\[0\].policy.dynamic.x-baseline.work: must not be negative",
+        r"job\[0\].policy.dynamic.x-baseline.work: must be at least 2.1684e-19, not -1",
     ),
     "source no text": (
         EXAMPLE + "[job.policy.dynamic.x-source]\nwork = 3\n",
-        r"job\[0\].policy.dynamic.x-source.work: must be a text, not 3",
+        r"job\[0\].policy.dynamic.x-source.work: must be a string, not 3",
     ),
     "sources no table": (
         EXAMPLE + "x-source = 'paper'\n",
-        r"x-source: must be a table of texts, not 'paper'",
+        r"x-source: must be an object {…}, not 'paper'",
     ),
 }
 
@@ -266,7 +270,7 @@ def test_bad_files(tmp_path: Path, flaw):
     path = tmp_path / "bad.toml"
     path.write_text(text)
     with pytest.raises(DfoptError, match=message) as error:
-        read_model(path)
+        RESPONSE_TIME.read(path)
     assert str(error.value).startswith(f"{path}: ")
     assert "\n" not in str(error.value)
 
@@ -285,20 +289,20 @@ def test_files_that_are_no_text(tmp_path: Path, data, message):
     path = tmp_path / "bad.toml"
     path.write_bytes(data)
     with pytest.raises(FileError, match=message):
-        read_model(path)
+        RESPONSE_TIME.read(path)
 
 
 @given(st.text())
 def test_no_text_is_too_odd(text):
     with pytest.raises(DfoptError) as error:
-        parse_model(text)
+        RESPONSE_TIME.parse(text)
     assert "\n" not in str(error.value)
 
 
 def test_keys_of_ones_own_are_free():
-    assert parse_model(f"x-mine = 3\n{EXAMPLE}[job.policy.dynamic.x-more]\na = 1\n") == parse_model(
-        EXAMPLE
-    )
+    assert RESPONSE_TIME.parse(
+        f"x-mine = 3\n{EXAMPLE}[job.policy.dynamic.x-more]\na = 1\n"
+    ) == RESPONSE_TIME.parse(EXAMPLE)
 
 
 # Models made in Python
@@ -311,7 +315,7 @@ ONE = JobParameters(
 
 
 def test_models_made_in_python_are_checked_alike():
-    with pytest.raises(ModelError, match="allocation: must be more than 0"):
+    with pytest.raises(DfoptError, match="allocation: must be at least 2"):
         replace(MOVING, allocation=0.0)
     with pytest.raises(ModelError, match="x-baseline: there is no parameter 'worc' here; did you"):
         replace(MOVING, baseline={"worc": 1.0})
@@ -319,8 +323,8 @@ def test_models_made_in_python_are_checked_alike():
         replace(MOVING, ranges={"speed": (1.0, 2.0)})
     with pytest.raises(ModelError, match="baseline: is empty"):
         ResponseModel(name="M", baseline="", reallocation_time=0.0, jobs=(ONE,))
-    with pytest.raises(ModelError, match="policy: must be a string"):
-        replace(ONE, policies={1: MOVING})
+    with pytest.raises(ModelError, match="policy: is empty"):
+        replace(ONE, policies={"": MOVING})
 
 
 def test_what_is_not_there_is_said():

@@ -8,33 +8,26 @@ from hypothesis import strategies as st
 
 from dfopt import replace
 from dfopt_models.errors import ModelError
-from dfopt_models.formulas import exact, formula_named
+from dfopt_models.formulas import exact
+from dfopt_models.model import formula_named
 from dfopt_models.response_time import (
+    RESPONSE_TIME,
     Case,
     GrowthPath,
     PolicyComparison,
     closed_form_crossover,
     equations,
     exchange_rate,
-    read_model,
     relative_along,
     relative_response_time,
     response_time,
     response_time_along,
     waste_budget,
 )
-from dfopt_models.response_time.equations import path_coefficients
-from dfopt_models.response_time.formulas import (
-    ANY,
-    BASELINE,
-    CACHE,
-    POLICY,
-    PRODUCT,
-    SPEED,
-    relative_change_with_cache,
-    root_of_crossover,
-)
 from tests.strategies import cases, comparisons
+
+ANY, POLICY, BASELINE = equations.today.symbols("case", "policy", "baseline")
+SPEED, CACHE, PRODUCT = equations.today.symbols("speed", "cache", "product")
 
 CASE = Case(
     work=100.0,
@@ -107,7 +100,7 @@ def test_machines_must_be_within_reason(wrong):
 def test_extremes_stay_finite(speed, cache):
     large, small = 2.0**62, 2.0**-62
     heavy = Case(
-        **dict.fromkeys(Case.__dataclass_fields__, large) | {"affinity": 0.5}
+        **dict.fromkeys(Case.__struct_fields__, large) | {"affinity": 0.5}
         | {"allocation": small}
     )  # fmt: skip
     light = replace(heavy, work=small, waste=0.0, reallocations=0.0, allocation=large)
@@ -139,7 +132,7 @@ def test_paths_and_polynomials_say_the_same_as_the_plane(path, comparison, produ
         assert relative == pytest.approx(float(relative_response_time(comparison, speed, cache)))
     v = product ** (-0.25 if path is GrowthPath.EQUAL else -0.5)
     own, theirs = (
-        sum(c * v**n for n, c in enumerate(path_coefficients(case, path)))
+        sum(c * v**n for n, c in enumerate(equations.path_coefficients(case, path)))
         for case in (comparison.case, comparison.baseline)
     )
     assert relative == pytest.approx(own / theirs)
@@ -161,7 +154,7 @@ def test_longer_times_give_longer_response_times(case, speed, cache, factor):
     scaled = Case(
         **{
             name: getattr(case, name) * (factor if name in times else 1)
-            for name in Case.__dataclass_fields__
+            for name in Case.__struct_fields__
         }
     )
     expected = factor * float(response_time(case, speed, cache))
@@ -173,7 +166,7 @@ def test_the_exchange_rate_keeps_the_response_time(case, speed, cache, fewer):
     """Waste instead of reallocations, at the exchange rate."""
     saved = fewer * case.reallocations
     waste = case.waste + saved * float(exchange_rate(case, speed, cache))
-    values = {name: getattr(case, name) for name in Case.__dataclass_fields__}
+    values = {name: getattr(case, name) for name in Case.__struct_fields__}
     other = Case(**values | {"waste": waste, "reallocations": case.reallocations - saved})
     assert float(response_time(other, speed, cache)) == pytest.approx(
         float(response_time(case, speed, cache))
@@ -183,7 +176,7 @@ def test_the_exchange_rate_keeps_the_response_time(case, speed, cache, fewer):
 @given(comparison=comparisons(), speed=machines, cache=machines)
 def test_the_budget_is_what_makes_both_equal(comparison, speed, cache):
     budget = float(waste_budget(comparison, speed, cache))
-    values = {name: getattr(comparison.case, name) for name in Case.__dataclass_fields__}
+    values = {name: getattr(comparison.case, name) for name in Case.__struct_fields__}
     still = Case(**values | {"waste": 0.0, "reallocations": 0.0})
     ideal = float(response_time(still, speed, cache))
     theirs = float(response_time(comparison.baseline, speed, cache))
@@ -203,7 +196,7 @@ def test_the_change_with_cache_at_a_fixed_product():
         * CACHE ** sympy.Rational(-5, 2)
         / (BASELINE.work + BASELINE.waste)
     )
-    assert sympy.simplify(relative_change_with_cache() - by_hand) == 0
+    assert sympy.simplify(equations.relative_change_with_cache().rhs - by_hand) == 0
 
 
 def test_the_closed_form_by_hand():
@@ -213,22 +206,24 @@ def test_the_closed_form_by_hand():
         - (POLICY.work + POLICY.waste)
         - POLICY.reallocations * POLICY.reallocation_time
     ) / (POLICY.reallocations * (1 - POLICY.affinity) * POLICY.penalty_no_affinity)
-    still = root_of_crossover(GrowthPath.LIMIT).subs(BASELINE.reallocations, 0)
+    still = equations.root_of_crossover(GrowthPath.LIMIT).rhs.subs(BASELINE.reallocations, 0)
     assert sympy.simplify(still - by_hand) == 0
 
 
 @pytest.mark.parametrize("path", [GrowthPath.LIMIT, GrowthPath.SPEED])
 @pytest.mark.parametrize(
-    "comparison", read_model("mix-5").comparisons(), ids=lambda one: f"{one.job}-{one.policy}"
+    "comparison",
+    RESPONSE_TIME.read("mix-5").comparisons(),
+    ids=lambda one: f"{one.job}-{one.policy}",
 )
 def test_the_printed_closed_form_gives_the_number(path, comparison):
     """The formula of the page, with the numbers of a case in place of its symbols."""
     values = {
         getattr(symbols, name): getattr(case, name)
         for symbols, case in ((POLICY, comparison.case), (BASELINE, comparison.baseline))
-        for name in Case.__dataclass_fields__
+        for name in Case.__struct_fields__
     }
-    printed = float(root_of_crossover(path).subs(values))
+    printed = float(equations.root_of_crossover(path).rhs.subs(values))
     assert printed**2 == pytest.approx(closed_form_crossover(comparison, path))
 
 

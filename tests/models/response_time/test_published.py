@@ -7,6 +7,9 @@ import pytest
 
 from dfopt import replace
 from dfopt_models.response_time import (
+    MEASURED_NUMBERS,
+    POLICY_NUMBERS,
+    RESPONSE_TIME,
     GrowthPath,
     Measured,
     Region,
@@ -18,14 +21,11 @@ from dfopt_models.response_time import (
     machine_uses,
     possible_crossovers,
     product_spread,
-    read_model,
     response_time,
     useful_share,
 )
-from dfopt_models.response_time.case import POLICY_NUMBERS
-from dfopt_models.response_time.measured import MEASURED_NUMBERS
 
-MIX_5 = read_model("mix-5")
+MIX_5 = RESPONSE_TIME.read("mix-5")
 POLICIES = ("dynamic", "dyn-aff", "dyn-aff-delay")
 
 # Table 3: % affinity, reallocations, interval in ms, response time in s.
@@ -150,7 +150,7 @@ def test_crossovers_with_the_policies_own_work(job, path):
 
 @pytest.mark.parametrize(("job", "path"), CROSSOVERS_BY_INTERVAL)
 def test_crossovers_with_penalties_at_each_policys_own_interval(job, path):
-    model = read_model("mix-5-by-interval")
+    model = RESPONSE_TIME.read("mix-5-by-interval")
     for policy, expected in zip(POLICIES, CROSSOVERS_BY_INTERVAL[job, path], strict=True):
         assert only(crossovers(model.comparison(job, policy), path)) == as_printed(expected)
 

@@ -5,15 +5,14 @@ import pytest
 from dfopt import replace
 from dfopt.simulate.statistics import confidence_interval
 from dfopt_models.response_time import (
+    POLICY_NUMBERS,
+    RESPONSE_TIME,
     GrowthPath,
-    model_text,
-    parse_model,
     possible_crossovers,
     relative_along,
     relative_range_along,
     response_time,
 )
-from dfopt_models.response_time.case import POLICY_NUMBERS
 from dfopt_models.space_sharing import read_mix, simulate
 from dfopt_models.space_sharing.response_model import response_model
 
@@ -30,7 +29,7 @@ def model():
 
 @pytest.mark.slow
 def test_the_file_has_the_replications(model):
-    assert parse_model(model_text(model)) == model
+    assert RESPONSE_TIME.parse(RESPONSE_TIME.text(model)) == model
     assert model.processors == 16
     (job,) = model.jobs
     assert job.copies == 2
