@@ -1,9 +1,8 @@
 """The option ``--formula`` of the commands of ``dfopt model``.
 
 A command takes it with ``@app.command(cls=FormulaCommand)`` and the parameter
-``formula: FormulaOption = None``. The option prints the formulas that
-the model has under the name of the command, and ends. So the command
-needs no argument then.
+``formula: FormulaOption = None``. The option prints the formulas of the model that has the name of
+the command, and ends. So the command needs no argument then.
 """
 
 from __future__ import annotations

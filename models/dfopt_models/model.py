@@ -1,8 +1,8 @@
 """Analytic models: what a model is, and those that there are.
 
-A model is a file. It has the parameters as a type, from which their TOML documents follow, its
-equations, each written once for numbers and for symbols, and what it says of the parameters: a
-result, from which a JSON document and tables follow. Its picture is in :mod:`dfopt_models.plot`.
+A model has parameters, a type from which their TOML documents follow; equations, each written once
+for numbers and for symbols; and what it says of parameters, a result from which a JSON document and
+tables follow. A small model is a single file. Pictures are in :mod:`dfopt_models.plot`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from dfopt.files.formats import parse_toml_of
 from dfopt.structs import Checked, DocumentPart
 from dfopt_models.errors import ModelError
 from dfopt_models.formulas import Formula
-from dfopt_models.parameter_fields import is_assumed
 from dfopt_models.parameter_files import read_parameters, shipped_parameters
 
 if TYPE_CHECKING:
@@ -40,6 +39,10 @@ MODELS: Mapping[str, tuple[str, str]] = {
 """For each model: the module that it is in, and its name there."""
 
 
+ASSUMED = "assumed"
+"""A source that begins with this word says that nobody measured or published the value."""
+
+
 class Sourced(Checked):
     """A table of parameters.
 
@@ -54,7 +57,8 @@ class Sourced(Checked):
     @property
     def assumed(self) -> tuple[str, ...]:
         """The parameters that are assumptions."""
-        return tuple(name for name, source in self.sources.items() if is_assumed(source))
+        sources = self.sources.items()
+        return tuple(name for name, source in sources if source.lower().startswith(ASSUMED))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,7 +139,7 @@ class AnalyticModel(Generic[Parameters]):
         write_text(path, self.text(parameters))
 
     def figure(self, parameters: Parameters, **options: Any) -> Figure:
-        """Return the picture of parameters."""
+        """Return the picture of parameters; for crossovers see :func:`.plot_crossovers`."""
         plot = import_module("dfopt_models.plot")
         drawn = getattr(plot, f"plot_{self.name}")(parameters, **options)
         figure: Figure = getattr(drawn, "figure", drawn)  # some return axes

@@ -6,7 +6,7 @@ import pytest
 
 from dfopt.errors import FileError
 from dfopt.files.formats import Format
-from dfopt_models.parameter_fields import is_assumed
+from dfopt_models.model import Sourced
 from dfopt_models.parameter_files import parameter_name, parameter_text, shipped_parameters
 
 
@@ -36,6 +36,5 @@ def test_names_of_models():
 
 
 def test_assumptions_are_told_by_their_source():
-    assert is_assumed("assumed: half of the processors")
-    assert not is_assumed("paper: Table 3; assumed nowhere")
-    assert not is_assumed(None)
+    sources = {"half": "assumed: half of the processors", "all": "paper: Table 3; assumed nowhere"}
+    assert Sourced(sources=sources).assumed == ("half",)

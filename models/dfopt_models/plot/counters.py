@@ -10,7 +10,6 @@ from dfopt.plot.picture import new_axes
 from dfopt.plot.style import LINES, add_legend, begin_axes, group_colours, shade, shown_name, styled
 from dfopt_models.counters.model import CountersModel, WarmUpPoints
 from dfopt_models.counters.warm_up import CURVES
-from dfopt_models.parameter_fields import is_assumed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,7 +40,7 @@ def plot_counters(model: CountersModel, *, ax: Axes | None = None) -> Axes:
     # Between two types there is room for another bar.
     places = [row + model.types.index(each) for row, (each, _) in enumerate(bars)]
     axes = new_axes(WIDTH, FRAME + ROW_HEIGHT * (max(places) + 2)) if ax is None else ax
-    hatches = ["//" * is_assumed(cell.sources.get("ipc")) for _, cell in bars]
+    hatches = ["//" * ("ipc" in cell.assumed) for _, cell in bars]
     begin_axes(axes, grid="x").barh(
         places,
         [PERCENT * cell.ipc / each.best_ipc for each, cell in bars],
