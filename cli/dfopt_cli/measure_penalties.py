@@ -104,7 +104,7 @@ def penalties(
         rejected_share,
     )
     from dfopt_models.measure.penalties import penalties_document
-    from dfopt_models.measure.penalty_plan import PenaltyPlan, run_here
+    from dfopt_models.measure.penalty_runs import PenaltyPlan, run_here
     from dfopt_models.measure.this_machine import conditions
 
     commands = dict(named_command(given) for given in program or ())

@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 
 from dfopt_models.measure import read_penalties
-from dfopt_models.measure.machine import MOVED, WRITTEN, MeasurementError
+from dfopt_models.measure.machine import MOVED, STATIONARY, WRITTEN, MeasurementError
 from dfopt_models.measure.memory import TimedPass
-from dfopt_models.measure.programs import ThisHost
-from dfopt_models.measure.slices import STATIONARY
-from dfopt_models.measure.this_processor import ThisProcessor
+from dfopt_models.measure.programs import run_program
+from dfopt_models.measure.this_machine import ThisMachine
 from tests.cli.conftest import Run
 from tests.models.measure.test_machine import TEXT, SimulatedMemory
 from tests.models.measure.test_penalty_runs import FOOTPRINTS, SimulatedProcessor
@@ -115,13 +114,13 @@ class QuietProcessor(SimulatedProcessor):
         pass
 
 
-PENALTIES = "dfopt_models.measure.penalty_plan"
+PENALTIES = "dfopt_models.measure.penalty_runs"
 SHORT = ["--quantum", "1.28e-6", "--slices", "5"]
 
 
 @pytest.fixture
 def simulated(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(f"{PENALTIES}.ThisProcessor", QuietProcessor)
+    monkeypatch.setattr(f"{PENALTIES}.ThisMachine", QuietProcessor)
     monkeypatch.setattr(f"{PENALTIES}.KERNELS", dict.fromkeys(FOOTPRINTS, ""))
     monkeypatch.setattr(f"{PENALTIES}.OTHER", "large")
 
@@ -207,19 +206,18 @@ def test_a_real_program_in_slices(tmp_path: Path) -> None:
         f"import time\nwhile time.process_time() < 0.05: pass\nopen({str(mark)!r}, 'a').write('x')"
     )
     commands = {"work": shlex.join([sys.executable, "-S", "-c", code]), "wrong": "false"}
-    processor = ThisProcessor()
+    machine = ThisMachine()
     try:
-        host = ThisHost(processor, commands)
-        run = host.run("work", 0.005, "after work")
+        run = run_program(machine, commands, "work", 0.005, "after work")
         assert mark.read_text().startswith("x")
         assert run.slices > 1
         assert run.processor_time > 0
         with pytest.raises(MeasurementError, match="wrong ended with exit code 1"):
-            host.run("wrong", 0.05, STATIONARY)
+            run_program(machine, commands, "wrong", 0.05, STATIONARY)
         with pytest.raises(MeasurementError, match="none does not start"):
-            ThisHost(processor, {"none": "/no/program"}).run("none", 0.01, STATIONARY)
+            run_program(machine, {"none": "/no/program"}, "none", 0.01, STATIONARY)
     finally:
-        processor.close()
+        machine.close()
 
 
 def test_penalties_of_a_trace(run: Run, tmp_path: Path) -> None:

@@ -21,6 +21,12 @@ from dfopt_models.measure.memory import AccessOrder, FlushLevel, Memory, TimedPa
 MOVED, WRITTEN = "moved", "written by the other CPU"
 """The levels that are no flush: the thread moved, or the other CPU has changed the lines."""
 
+STATIONARY = "nothing"
+"""Between two slices nothing else runs, and the cache is left alone."""
+
+AFTER = "after "
+"""Begins the name of a preparation in which another job runs."""
+
 LEAST_VERIFIED = 0.95
 """At least this share of the lines must come back from the level that a flush is for."""
 
@@ -237,7 +243,7 @@ def cold_pass(  # noqa: PLR0913, PLR0917 - one for each part of a measurement
             return None
         return (cold.nanoseconds - warm.nanoseconds) / lines
 
-    found, rejected = _accepted(once, passes, f"{level}, {order}, {lines:,} lines")
+    found, rejected = accepted(once, passes, f"{level}, {order}, {lines:,} lines")
     first, _, third = quantiles(found, n=4)
     return Estimate(
         level=level,
@@ -280,10 +286,10 @@ def verify_flush(memory: Memory, level: FlushLevel, *, lines: int, passes: int) 
         return _per_line([*whole, memory.chase(level.set_size, lines)], lines)
 
     memory.chase(level.set_size, level.set_size)
-    near, probed = (median(_accepted(one, passes, what)[0]) for one in (warm, probe))
+    near, probed = (median(accepted(one, passes, what)[0]) for one in (warm, probe))
     # Passes at one level differ by more than the lines that a flush may leave behind. So the
     # lines must be as slow as in the faster passes over those that are surely there.
-    far = quantiles(_accepted(reference, passes, what)[0], n=4)[0]
+    far = quantiles(accepted(reference, passes, what)[0], n=4)[0]
     if far < near * LEAST_RISE:
         raise MeasurementError(
             f"{level.name} cannot be told from the cache: {far:.2f} ns a line against {near:.2f}; "
@@ -307,6 +313,27 @@ def flush(memory: Memory, level: FlushLevel) -> tuple[TimedPass]:
     return (memory.sweep(level.sweep),)
 
 
+def send_away(memory: Memory, name: str) -> tuple[TimedPass, ...]:
+    """Let a job lose its cache: by a flush to the level of this name, or by a move."""
+    # Nothing that an earlier slice left on the other CPU may be there still.
+    moves = (memory.move(),) if name == MOVED else ()
+    return *moves, *flush(memory, level_named(memory, name))
+
+
+def level_named(memory: Memory, name: str) -> FlushLevel:
+    """Return the level of a flush; where the job moves, that of the flush over there.
+
+    Raises
+    ------
+    MeasurementError
+        When there is no such level.
+    """
+    levels = {MOVED: memory.levels[0]} | {level.name: level for level in memory.levels}
+    if name not in levels:
+        raise MeasurementError(f"there is no level {name!r}; known are {', '.join(levels)}")
+    return levels[name]
+
+
 def _write_back(memory: Memory, passes: int) -> tuple[float, int, int]:
     """Return what a dirty line adds to a sweep that evicts it, and the numbers of passes."""
     lines = memory.cache_lines
@@ -321,8 +348,8 @@ def _write_back(memory: Memory, passes: int) -> tuple[float, int, int]:
 
         return once
 
-    clean, few = _accepted(swept(False), passes, "write-back, clean lines")
-    dirty, more = _accepted(swept(True), passes, "write-back, dirty lines")
+    clean, few = accepted(swept(False), passes, "write-back, clean lines")
+    dirty, more = accepted(swept(True), passes, "write-back, dirty lines")
     return max(0.0, median(dirty) - median(clean)), len(clean) + len(dirty), few + more
 
 
@@ -333,7 +360,7 @@ def _per_line(timed: Sequence[TimedPass], lines: int) -> float | None:
     return timed[-1].nanoseconds / lines
 
 
-def _accepted(once: Callable[[], float | None], passes: int, what: str) -> tuple[list[float], int]:
+def accepted(once: Callable[[], float | None], passes: int, what: str) -> tuple[list[float], int]:
     """Return the values of passes that count, and how many did not."""
     found: list[float] = []
     rejected = 0

@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from statistics import mean, median
 from typing import Any
 
-from dfopt_models.measure.machine import MeasurementError
+from dfopt_models.measure.machine import AFTER, MeasurementError
 from dfopt_models.measure.penalties import MeasuredPenalties
 from dfopt_models.measure.penalty_runs import PenaltyOfRun
-from dfopt_models.measure.slices import AFTER
 from dfopt_models.response_time import PenaltiesOfQuantum
 
 SHARE_DIGITS, SECOND_DIGITS = 4, 10

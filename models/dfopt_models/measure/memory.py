@@ -1,10 +1,17 @@
-"""What a measurement of caches needs of a machine: timed passes over lines, and moves."""
+"""What measurements need of a machine: timed passes over lines, moves, and kernels in units."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
+
+LINE = 64
+"""Bytes of a line."""
+
+WORDS = LINE // 8
+"""Words of a line."""
 
 
 class AccessOrder(StrEnum):
@@ -31,6 +38,22 @@ class TimedPass:
     """
 
     nanoseconds: float
+    is_interrupted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TimedSlice:
+    """How long each unit of work of a slice took.
+
+    Parameters
+    ----------
+    units
+        Nanoseconds of each unit, in their order.
+    is_interrupted
+        Whether the thread lost its CPU against its will.
+    """
+
+    units: Sequence[float]
     is_interrupted: bool
 
 
@@ -96,3 +119,13 @@ class Memory(Protocol):
 
     def move(self) -> TimedPass:
         """Go on on the other CPU."""
+
+
+class Processor(Memory, Protocol):
+    """A CPU that runs kernels, each of which does the same work in every unit."""
+
+    def work(self, kernel: str, units: int) -> TimedSlice:
+        """Go on with a kernel for some units."""
+
+    def switch(self, times: int) -> TimedPass:
+        """Let two processes on this CPU wake each other, until it changed hands this often."""

@@ -15,8 +15,10 @@ estimate again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import difflib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from random import Random
 from statistics import median
 
@@ -24,21 +26,19 @@ import numpy as np
 import numpy.typing as npt
 
 from dfopt_models.measure.machine import (
+    AFTER,
     MOST_REJECTED,
     MOVED,
+    STATIONARY,
     MeasurementError,
-    flush,
+    accepted,
+    level_named,
+    send_away,
     verify_flush,
 )
-from dfopt_models.measure.memory import FlushLevel, TimedPass
-from dfopt_models.measure.slices import (
-    AFTER,
-    STATIONARY,
-    Interventions,
-    Processor,
-    ProgramHost,
-    TimedSlice,
-)
+from dfopt_models.measure.memory import Processor, TimedPass, TimedSlice
+from dfopt_models.measure.programs import ProgramRun, run_program
+from dfopt_models.measure.this_machine import KERNELS, ThisMachine
 
 NANOSECONDS = 1e9
 """Of a second."""
@@ -60,6 +60,61 @@ LEAST_SLICES = 10
 
 SWITCHES = 2000
 """How often a CPU changes hands to measure what this takes."""
+
+
+QUANTA_OF_KERNELS, QUANTA_OF_PROGRAMS = (0.002, 0.005, 0.02), (0.025,)
+"""Seconds; a program's slices begin and end by signals, which take longer."""
+
+JOBS, OTHER = ("chase", "product", "stream"), "stream"
+"""The kernels that are measured by default, and the one that runs in between."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PenaltyPlan:
+    """What is to be measured.
+
+    Parameters
+    ----------
+    commands
+        Command lines of programs by their names. Where there are none, kernels are measured.
+    kernels
+        Kernels, by default three.
+    others
+        Jobs that run in between; by default all programs, or the kernel ``stream``.
+    quanta
+        Seconds of slices.
+    without_affinity
+        ``"moved"`` or a level; by default a move, where there is another CPU, or else memory.
+    slices
+        Slices of kernels that must count, and passes of what is measured besides.
+
+    Raises
+    ------
+    MeasurementError
+        When something is not there, or the wishes do not go together.
+    """
+
+    commands: Mapping[str, str] = field(default_factory=dict)
+    kernels: Sequence[str] = ()
+    others: Sequence[str] = ()
+    quanta: Sequence[float] = ()
+    without_affinity: str | None = None
+    slices: int = 25
+
+    def __post_init__(self) -> None:
+        if self.commands and self.kernels:
+            raise MeasurementError("measure programs and kernels one after the other")
+        known = tuple(self.commands or KERNELS)
+        for name in (*self.kernels, *self.others):
+            if name not in known:
+                nearest = difflib.get_close_matches(name, known, n=1)
+                hint = f"; did you mean {nearest[0]!r}?" if nearest else ""
+                raise MeasurementError(
+                    f"there is no job {name!r}; known are {', '.join(known)}{hint}"
+                )
+        for quantum in self.quanta:
+            if not 0 < quantum < float("inf"):
+                raise MeasurementError(f"a quantum must be more than 0 seconds, not {quantum:g}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,47 +146,72 @@ class PenaltyOfRun:
     is_whole: bool
 
 
-def kernel_run(  # noqa: PLR0913 - all but the first are options
-    processor: Processor,
-    *,
-    jobs: Sequence[str],
-    quanta: Sequence[float],
-    interventions: Interventions,
-    slices: int,
-    seed: int = 0,
-    progress: Callable[[str], None] | None = None,
-) -> list[PenaltyOfRun]:
-    """Return the penalties of kernels on one run, for each quantum.
+def run_here(
+    plan: PenaltyPlan, *, seed: int = 0, progress: Callable[[str], None] | None = None
+) -> tuple[list[PenaltyOfRun], float]:
+    """Return the penalties of one run on this machine, and the seconds that a switch takes.
 
     Parameters
     ----------
-    processor, interventions, slices, seed
-        As in :func:`kernel_penalties`.
-    jobs
-        The kernels.
-    quanta
-        Seconds of slices.
+    plan
+        What is measured.
+    seed
+        Of random orders.
     progress
         Called with what is measured next.
 
     Raises
     ------
     MeasurementError
-        When the flush is not verified, or a kernel cannot be measured.
+        When something cannot be measured, or not be trusted.
     """
-    verify_flushes(processor, interventions, passes=slices)
+    processor = ThisMachine(seed=seed)
+    try:
+        measure = partial(kernel_penalties, processor, slices=plan.slices, seed=seed)
+        if plan.commands:
+            measure = partial(program_penalties, partial(run_program, processor, plan.commands))
+        return penalties_of_run(processor, plan, measure, progress)
+    finally:
+        processor.close()
 
-    def measure(job: str, quantum: float) -> list[PenaltyOfRun]:
-        return kernel_penalties(
-            processor,
-            job,
-            quantum=quantum,
-            interventions=interventions,
-            slices=slices,
-            seed=seed,
-        )
 
-    return _of_each(jobs, quanta, measure, progress)
+def penalties_of_run(
+    processor: Processor,
+    plan: PenaltyPlan,
+    measure: Callable[..., list[PenaltyOfRun]],
+    progress: Callable[[str], None] | None = None,
+) -> tuple[list[PenaltyOfRun], float]:
+    """Return the penalties of one run for each job and quantum, and the seconds of a switch.
+
+    Parameters
+    ----------
+    processor
+        The machine, or a model of one.
+    plan, progress
+        As in :func:`run_here`.
+    measure
+        Returns the penalties of a job, given the ``quantum`` and what happens ``between`` slices.
+
+    Raises
+    ------
+    MeasurementError
+        When the flush is not verified, or a job cannot be measured.
+    """
+    without = plan.without_affinity or (
+        MOVED if processor.has_other_cpu else processor.levels[-1].name
+    )
+    others = dict.fromkeys(plan.others or plan.commands or (OTHER,))
+    time = switch_time(processor, passes=plan.slices)
+    verify_flush_of(processor, without, passes=plan.slices)
+    found = []
+    quanta = plan.quanta or (QUANTA_OF_PROGRAMS if plan.commands else QUANTA_OF_KERNELS)
+    for job in dict.fromkeys(plan.commands or plan.kernels or JOBS):
+        for quantum in sorted(set(quanta)):
+            if progress:
+                progress(f"{job}, {quantum * 1e3:g} ms")
+            between = (without, *(AFTER + other for other in others))
+            found += measure(job, quantum=quantum, between=between)
+    return found, time
 
 
 def kernel_penalties(  # noqa: PLR0913 - all but two are options
@@ -139,7 +219,7 @@ def kernel_penalties(  # noqa: PLR0913 - all but two are options
     job: str,
     *,
     quantum: float,
-    interventions: Interventions,
+    between: Sequence[str],
     slices: int,
     seed: int = 0,
 ) -> list[PenaltyOfRun]:
@@ -153,8 +233,9 @@ def kernel_penalties(  # noqa: PLR0913 - all but two are options
         The kernel.
     quantum
         Seconds of a slice.
-    interventions
-        What is measured.
+    between
+        What happens between two slices: that which stands for a reallocation without affinity
+        (``"moved"``, or the level of a flush), and ``"after JOB"`` for each other job.
     slices
         Slices that must count for each figure.
     seed
@@ -165,10 +246,10 @@ def kernel_penalties(  # noqa: PLR0913 - all but two are options
     MeasurementError
         When a unit takes too long for the quantum, or too many slices are rejected.
     """
-    counts = {kernel: _units(processor, kernel, quantum) for kernel in interventions.others}
-    counts[job] = _units(processor, job, quantum)
+    others = [name.removeprefix(AFTER) for name in between if name.startswith(AFTER)]
+    counts = {kernel: _units(processor, kernel, quantum) for kernel in (*others, job)}
     _check_units(job, counts[job], quantum)
-    names = [STATIONARY, *interventions.names]
+    names = [STATIONARY, *between]
     found: dict[str, list[Sequence[float]]] = {name: [] for name in names}
     rejected = dict.fromkeys(names, 0)
     draws = Random(seed)
@@ -177,16 +258,18 @@ def kernel_penalties(  # noqa: PLR0913 - all but two are options
         draws.shuffle(names)
         for name in names:
             before = processor.work(job, counts[job])
-            between = _prepare(processor, name, counts)
+            passes = _prepare(processor, name, counts)
             timed = processor.work(job, counts[job])
-            if any(one.is_interrupted for one in (before, *between, timed)):
+            if any(one.is_interrupted for one in (before, *passes, timed)):
                 rejected[name] += 1
             elif len(found[name]) < slices:
                 found[name].append(timed.units)
-            _check_rejected(f"{job}, {name}", rejected[name], len(found[name]), slices)
+            if rejected[name] > slices * MOST_REJECTED / (1 - MOST_REJECTED):
+                lost = rejected[name]
+                raise _rejected(f"{job}, {name}", lost, lost + len(found[name]))
     stationary = _profile(found[STATIONARY])
     estimates = []
-    for name in interventions.names:
+    for name in between:
         penalty, is_whole = warm_up_time(_profile(found[name]) - stationary)
         estimates.append(
             PenaltyOfRun(
@@ -219,51 +302,28 @@ def warm_up_time(excess: npt.NDArray[np.float64]) -> tuple[float, bool]:
     return lost, False
 
 
-def program_run(  # noqa: PLR0913 - all but two are options
-    host: ProgramHost,
-    processor: Processor,
+def program_penalties(
+    run_job: Callable[[str, float, str], ProgramRun],
+    job: str,
     *,
-    jobs: Sequence[str],
-    quanta: Sequence[float],
-    interventions: Interventions,
-    passes: int,
-    progress: Callable[[str], None] | None = None,
+    quantum: float,
+    between: Sequence[str],
 ) -> list[PenaltyOfRun]:
-    """Return the penalties of programs on one run, for each quantum.
+    """Return the penalties of a program: differences of whole runs, for each slice.
 
     Parameters
     ----------
-    host
-        Runs the programs.
-    processor
-        Whose flush is verified before, by this number of ``passes``.
-    jobs, quanta, interventions, progress
-        As in :func:`kernel_run`.
-
-    Raises
-    ------
-    MeasurementError
-        When the flush is not verified, or a program cannot be measured.
-    """
-    verify_flushes(processor, interventions, passes=passes)
-
-    def measure(job: str, quantum: float) -> list[PenaltyOfRun]:
-        return program_penalties(host, job, quantum=quantum, interventions=interventions)
-
-    return _of_each(jobs, quanta, measure, progress)
-
-
-def program_penalties(
-    host: ProgramHost, job: str, *, quantum: float, interventions: Interventions
-) -> list[PenaltyOfRun]:
-    """Return the penalties of a program: differences of whole runs, for each slice.
+    run_job
+        Runs a job to its end, given its name, the quantum and what happens between slices.
+    job, quantum, between
+        As in :func:`kernel_penalties`.
 
     Raises
     ------
     MeasurementError
         When the program is too short, or lost its CPU in more than half of its slices.
     """
-    runs = {name: host.run(job, quantum, name) for name in (STATIONARY, *interventions.names)}
+    runs = {name: run_job(job, quantum, name) for name in (STATIONARY, *between)}
     for name, run in runs.items():
         if run.slices < LEAST_SLICES:
             raise MeasurementError(
@@ -287,38 +347,21 @@ def program_penalties(
     ]
 
 
-def _of_each(
-    jobs: Sequence[str],
-    quanta: Sequence[float],
-    measure: Callable[[str, float], list[PenaltyOfRun]],
-    progress: Callable[[str], None] | None,
-) -> list[PenaltyOfRun]:
-    """Return what is measured of each job with each quantum."""
-    found = []
-    for job in jobs:
-        for quantum in quanta:
-            if progress:
-                progress(f"{job}, {quantum * 1e3:g} ms")
-            found += measure(job, quantum)
-    return found
-
-
-def verify_flushes(processor: Processor, interventions: Interventions, *, passes: int) -> None:
-    """Check that the flushes flush which a measurement will use.
+def verify_flush_of(processor: Processor, without_affinity: str, *, passes: int) -> None:
+    """Check that the flush flushes which stands for a reallocation without affinity.
 
     Raises
     ------
     MeasurementError
-        When one does not, when there is no such level, or no CPU to move to.
+        When it does not, when there is no such level, or no CPU to move to.
     """
-    if interventions.without_affinity == MOVED and not processor.has_other_cpu:
+    if without_affinity == MOVED and not processor.has_other_cpu:
         raise MeasurementError(
             f"there is no second CPU, so that nothing can be {MOVED}; measure the flush to "
             f"{processor.levels[-1].name} in its place"
         )
-    level = _level(processor, interventions.without_affinity)
     lines = min(FLUSHED_LINES, processor.cache_lines // 2)
-    verify_flush(processor, level, lines=lines, passes=passes)
+    verify_flush(processor, level_named(processor, without_affinity), lines=lines, passes=passes)
 
 
 def switch_time(processor: Processor, *, passes: int) -> float:
@@ -329,16 +372,12 @@ def switch_time(processor: Processor, *, passes: int) -> float:
     MeasurementError
         When more than half of the passes are rejected.
     """
-    found: list[float] = []
-    rejected = 0
-    while len(found) < passes:
+
+    def once() -> float | None:
         timed = processor.switch(SWITCHES)
-        if timed.is_interrupted:
-            rejected += 1
-        else:
-            found.append(timed.nanoseconds / SWITCHES)
-        _check_rejected("switches", rejected, len(found), passes)
-    return median(found) / NANOSECONDS
+        return None if timed.is_interrupted else timed.nanoseconds / SWITCHES
+
+    return median(accepted(once, passes, "switches")[0]) / NANOSECONDS
 
 
 def _units(processor: Processor, kernel: str, quantum: float) -> int:
@@ -366,31 +405,11 @@ def _prepare(
     if name.startswith(AFTER):
         other = name.removeprefix(AFTER)
         return (processor.work(other, counts[other]),)
-    if name == MOVED:
-        # Nothing that an earlier slice left on the other CPU may be there still.
-        return (processor.move(), *flush(processor, processor.levels[0]))
-    return flush(processor, _level(processor, name))
-
-
-def _level(processor: Processor, name: str) -> FlushLevel:
-    """Return the level of a flush; where the job moves, that of the flush over there."""
-    levels = {level.name: level for level in processor.levels}
-    if name == MOVED:
-        return processor.levels[0]
-    if name not in levels:
-        raise MeasurementError(
-            f"there is no level {name!r}; known are {MOVED}, {', '.join(levels)}"
-        )
-    return levels[name]
+    return send_away(processor, name)
 
 
 def _profile(slices: Sequence[Sequence[float]]) -> npt.NDArray[np.float64]:
     return np.median(np.asarray(slices, np.float64), axis=0)
-
-
-def _check_rejected(what: str, rejected: int, kept: int, wanted: int) -> None:
-    if rejected > wanted * MOST_REJECTED / (1 - MOST_REJECTED):
-        raise _rejected(what, rejected, rejected + kept)
 
 
 def _rejected(what: str, rejected: int, slices: int) -> MeasurementError:

@@ -14,15 +14,31 @@ import subprocess
 import time
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
-from dfopt_models.measure.machine import MOVED, MeasurementError, flush
-from dfopt_models.measure.memory import FlushLevel
-from dfopt_models.measure.slices import AFTER, STATIONARY, ProgramRun
-from dfopt_models.measure.this_processor import ThisProcessor
+from dfopt_models.measure.machine import AFTER, STATIONARY, MeasurementError, send_away
+from dfopt_models.measure.this_machine import ThisMachine
 
 LOST = "nonvoluntary_ctxt_switches:"
 """The line of ``/proc/PID/status`` that counts how often a thread lost its CPU."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramRun:
+    """A run of a whole program in slices.
+
+    Parameters
+    ----------
+    processor_time
+        Seconds that the program ran, without what ran between its slices.
+    slices, rejected
+        Slices, and those in which the program lost its CPU to others.
+    """
+
+    processor_time: float
+    slices: int
+    rejected: int
 
 
 class StoppedProgram:
@@ -41,20 +57,18 @@ class StoppedProgram:
     def __init__(self, name: str, command: str, cpu: int) -> None:
         self._name, self._command, self._cpu = name, command, cpu
         self.processor_time = 0.0
-        self.is_running = False
-        self._start()
+        self.start()
 
     def run_for(self, seconds: float) -> bool:
         """Let the program run, and return whether it has more to do."""
-        os.killpg(self.pid, signal.SIGCONT)
+        os.killpg(self._process.pid, signal.SIGCONT)
         time.sleep(seconds)
         with suppress(ProcessLookupError):
-            os.killpg(self.pid, signal.SIGSTOP)
+            os.killpg(self._process.pid, signal.SIGSTOP)
         return self._wait()
 
     def move(self, cpu: int) -> None:
         """Let it go on on another CPU."""
-        self._cpu = cpu
         for thread in self._threads():
             with suppress(ProcessLookupError):
                 os.sched_setaffinity(int(thread.name), {cpu})
@@ -70,22 +84,18 @@ class StoppedProgram:
                 )
         return lost
 
-    def again(self) -> None:
-        """Start it anew after its end."""
-        self._start()
-
     def close(self) -> None:
         """End it, if it has not ended."""
-        if self.is_running:
+        if self._process.returncode is None:
             with suppress(ProcessLookupError):
-                os.killpg(self.pid, signal.SIGKILL)
+                os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
-            self.is_running = False
 
     def _threads(self) -> list[Path]:
-        return sorted(Path(f"/proc/{self.pid}/task").glob("*"))
+        return sorted(Path(f"/proc/{self._process.pid}/task").glob("*"))
 
-    def _start(self) -> None:
+    def start(self) -> None:
+        """Start it, perhaps anew after its end, and stop it."""
         before = os.sched_getaffinity(0)
         os.sched_setaffinity(0, {self._cpu})
         try:
@@ -102,17 +112,14 @@ class StoppedProgram:
             ) from None
         finally:
             os.sched_setaffinity(0, before)
-        self.pid = self._process.pid
-        os.killpg(self.pid, signal.SIGSTOP)
-        self.is_running = True
+        os.killpg(self._process.pid, signal.SIGSTOP)
         self._wait()
 
     def _wait(self) -> bool:
         """Wait until the program has stopped or ended, and return whether it is there still."""
-        _, status, usage = os.wait4(self.pid, os.WUNTRACED)
+        _, status, usage = os.wait4(self._process.pid, os.WUNTRACED)
         if os.WIFSTOPPED(status):
             return True
-        self.is_running = False
         self.processor_time = usage.ru_utime + usage.ru_stime
         self._process.returncode = code = os.waitstatus_to_exitcode(status)
         if code:
@@ -122,8 +129,14 @@ class StoppedProgram:
         return False
 
 
-class ThisHost:
-    """The machine at hand, as :class:`~dfopt_models.measure.slices.ProgramHost`.
+def run_program(
+    processor: ThisMachine,
+    commands: Mapping[str, str],
+    job: str,
+    quantum: float,
+    preparation: str,
+) -> ProgramRun:
+    """Run a job on the machine at hand to its end, and stop it after every interval.
 
     Parameters
     ----------
@@ -131,56 +144,40 @@ class ThisHost:
         Whose caches are flushed.
     commands
         Command lines of jobs, by their names.
+    job
+        Its name.
+    quantum
+        Seconds of a slice.
+    preparation
+        What happens between slices: ``"nothing"``, ``"moved"``, the name of a level, or
+        ``"after JOB"``.
     """
-
-    def __init__(self, processor: ThisProcessor, commands: Mapping[str, str]) -> None:
-        self._processor = processor
-        self._commands = commands
-
-    def run(self, job: str, quantum: float, preparation: str) -> ProgramRun:
-        """Run a job to its end."""
-        here = self._processor.cpu
-        program = StoppedProgram(job, self._commands[job], here)
-        other = None
-        slices = rejected = 0
-        try:
-            if preparation.startswith(AFTER):
-                name = preparation.removeprefix(AFTER)
-                other = StoppedProgram(name, self._commands[name], here)
-            has_more = True
-            while has_more:
-                lost = program.times_lost()
-                with self._processor.elsewhere():
-                    has_more = program.run_for(quantum)
-                slices += 1
-                rejected += has_more and program.times_lost() > lost
-                if has_more:
-                    self._prepare(program, other, preparation, quantum)
-        finally:
-            program.close()
-            if other is not None:
-                other.close()
-        return ProgramRun(program.processor_time, slices, rejected)
-
-    def _prepare(
-        self,
-        program: StoppedProgram,
-        other: StoppedProgram | None,
-        preparation: str,
-        quantum: float,
-    ) -> None:
-        processor = self._processor
-        if other is not None:
+    here = processor.cpu
+    program = StoppedProgram(job, commands[job], here)
+    other = None
+    slices = rejected = 0
+    try:
+        if preparation.startswith(AFTER):
+            name = preparation.removeprefix(AFTER)
+            other = StoppedProgram(name, commands[name], here)
+        has_more = True
+        while has_more:
+            lost = program.times_lost()
             with processor.elsewhere():
-                if not other.run_for(quantum):
-                    other.again()
-        elif preparation == MOVED:
-            processor.move()
-            flush(processor, processor.levels[0])
-            program.move(processor.cpu)
-        elif preparation != STATIONARY:
-            flush(processor, self._level(preparation))
-
-    def _level(self, name: str) -> FlushLevel:
-        (level,) = (level for level in self._processor.levels if level.name == name)
-        return level
+                has_more = program.run_for(quantum)
+            slices += 1
+            if not has_more:
+                break
+            rejected += program.times_lost() > lost
+            if other is not None:
+                with processor.elsewhere():
+                    if not other.run_for(quantum):
+                        other.start()
+            elif preparation != STATIONARY:
+                send_away(processor, preparation)
+                program.move(processor.cpu)
+    finally:
+        program.close()
+        if other is not None:
+            other.close()
+    return ProgramRun(program.processor_time, slices, rejected)

@@ -9,21 +9,51 @@ from __future__ import annotations
 import os
 import re
 import resource
+import subprocess
+import sys
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
+from itertools import cycle
 from pathlib import Path
 
 import numpy as np
 
 from dfopt.errors import DfoptError
-from dfopt_models.measure.memory import AccessOrder, FlushLevel, TimedPass
+from dfopt_models.measure.memory import (
+    LINE,
+    WORDS,
+    AccessOrder,
+    FlushLevel,
+    TimedPass,
+    TimedSlice,
+)
 
-LINE = 64
-"""Bytes of a line."""
+KERNELS = {
+    "chase": "follow a chain through half of the cache, and change each line",
+    "product": "multiply matrices that fill three quarters of the cache, block by block",
+    "stream": "change lines one after another, four times as many as the cache holds",
+    "nothing": "do nothing; what a unit takes by itself",
+}
+"""The kernels by their names, and what they do."""
 
-WORDS = LINE // 8
-"""Words of a line."""
+STREAM_LINES = 1024
+"""Lines of a unit of ``stream``."""
+
+PRODUCT_SHARE = 0.75
+"""Of the cache, which the three matrices of ``product`` fill at most."""
+
+PARTNER = """
+import os, sys
+read, write, times = map(int, sys.argv[1:])
+os.write(write, b".")
+for _ in range(times):
+    os.read(read, 1)
+    os.write(write, b".")
+"""
+"""A process that answers; first it says that it is there."""
 
 PAGE_LINES = 64
 """Lines of a page: a random order stays within a page until it is read, to spare the TLB."""
@@ -47,7 +77,7 @@ Chain = np.ndarray[tuple[int], np.dtype[np.int64]]
 
 
 class ThisMachine:
-    """The machine at hand, as :class:`~dfopt_models.measure.memory.Memory`.
+    """The machine at hand, as :class:`~dfopt_models.measure.memory.Processor`.
 
     Parameters
     ----------
@@ -61,8 +91,11 @@ class ThisMachine:
     """
 
     def __init__(self, seed: int = 0) -> None:
+        from dfopt_models.measure import kernels
+
         self._cpus = sorted(os.sched_getaffinity(0))
         sizes = cache_sizes(self._cpus[0])
+        self._loops = kernels
         self._draws = np.random.default_rng(seed)
         self.has_other_cpu = len(self._cpus) > 1
         self.cache_lines = sizes[-2] // LINE if len(sizes) > 1 else sizes[-1] // LINE
@@ -79,9 +112,9 @@ class ThisMachine:
         )
         most = max(level.sweep for level in self.levels)
         self._others = np.ones(most * WORDS, np.int64)
-        self._victims: dict[int, Chain] = {}
-        self._sets: dict[int, Chain] = {}
-        self._reached: dict[int, int] = {}
+        self._victim, self._set = cache(self._chain), cache(self._chain)
+        self._reached: defaultdict[int, int] = defaultdict(int)
+        self._unit = cache(self._new_unit)
         self._at = 0
         self._bind()
 
@@ -91,37 +124,27 @@ class ThisMachine:
 
     def read(self, lines: int, order: AccessOrder) -> TimedPass:
         """Read the first lines of the victim once."""
-        from dfopt_models.measure.kernels import chase, read_in_order
-
         victim = self._victim(lines)
         if order is AccessOrder.RANDOM:
-            return _timed(lambda: chase(victim, 0, lines))
-        return _timed(lambda: read_in_order(victim, lines))
+            return _timed(lambda: self._loops.chase(victim, 0, lines))
+        return _timed(lambda: self._loops.read_in_order(victim, lines))
 
     def write(self, lines: int) -> TimedPass:
         """Change the first lines of the victim."""
-        from dfopt_models.measure.kernels import write_lines
-
         victim = self._victim(lines)
-        return _timed(lambda: write_lines(victim, lines))
+        return _timed(lambda: self._loops.write_lines(victim, lines))
 
     def sweep(self, lines: int) -> TimedPass:
         """Read this number of other lines, in the order of their addresses."""
-        from dfopt_models.measure.kernels import read_in_order
-
-        return _timed(lambda: read_in_order(self._others, lines))
+        return _timed(lambda: self._loops.read_in_order(self._others, lines))
 
     def chase(self, set_size: int, lines: int) -> TimedPass:
         """Read lines of a set in random order, from where the last such pass ended."""
-        from dfopt_models.measure.kernels import chase
-
-        chain = self._sets.get(set_size)
-        if chain is None:
-            chain = self._sets[set_size] = self._chain(set_size)
-        start = self._reached.get(set_size, 0)
+        chain = self._set(set_size)
 
         def follow() -> None:
-            self._reached[set_size] = int(chase(chain, start, lines))
+            start = self._reached[set_size]
+            self._reached[set_size] = int(self._loops.chase(chain, start, lines))
 
         return _timed(follow)
 
@@ -129,6 +152,44 @@ class ThisMachine:
         """Go on on the other CPU."""
         self._at = 1 - self._at
         return _timed(self._bind)
+
+    def work(self, kernel: str, units: int) -> TimedSlice:
+        """Go on with a kernel for some units."""
+        unit = self._unit(kernel)
+        ends = np.zeros(units + 1, np.int64)
+        clock = time.perf_counter_ns
+        lost = _times_lost()
+        ends[0] = clock()
+        for position in range(1, units + 1):
+            unit()
+            ends[position] = clock()
+        is_interrupted = _times_lost() > lost
+        return TimedSlice(np.diff(ends).tolist(), is_interrupted)
+
+    def switch(self, times: int) -> TimedPass:
+        """Let two processes on this CPU wake each other, until it changed hands this often.
+
+        What the pipes take without another process is subtracted.
+        """
+        rounds = times // 2
+        here, there = os.pipe(), os.pipe()
+        command = [sys.executable, "-S", "-c", PARTNER, str(here[0]), str(there[1]), str(rounds)]
+
+        def pass_on(times: int, answers: int) -> None:
+            for _ in range(times):
+                os.write(here[1], b".")
+                os.read(answers, 1)
+
+        with subprocess.Popen(command, pass_fds=(here[0], there[1])):
+            os.read(there[0], 1)
+            switched = _timed(lambda: pass_on(rounds, there[0]))
+        alone = _timed(lambda: pass_on(times, here[0]))
+        for end in (*here, *there):
+            os.close(end)
+        return TimedPass(
+            max(0, switched.nanoseconds - alone.nanoseconds),
+            switched.is_interrupted or alone.is_interrupted,
+        )
 
     @property
     def cpu(self) -> int:
@@ -148,12 +209,6 @@ class ThisMachine:
     def _bind(self) -> None:
         os.sched_setaffinity(0, {self._cpus[self._at]})
 
-    def _victim(self, lines: int) -> Chain:
-        chain = self._victims.get(lines)
-        if chain is None:
-            chain = self._victims[lines] = self._chain(lines)
-        return chain
-
     def _chain(self, lines: int) -> Chain:
         """Return lines, each of which says in its first word where the next one begins."""
         stretches = self._shuffled(np.arange(lines), STRETCH_PAGES * PAGE_LINES)
@@ -170,6 +225,26 @@ class ThisMachine:
         parts = [numbers[first : first + length] for first in range(0, len(numbers), length)]
         self._draws.shuffle(parts)
         return parts
+
+    def _new_unit(self, kernel: str) -> Callable[[], object]:
+        """Return what does one unit of a kernel."""
+        loops = self._loops
+        if kernel == "chase":
+            lines = self.cache_lines // 2
+            chain = self._chain(lines)
+            return lambda: loops.chase_and_change(chain, 0, lines)
+        if kernel == "stream":
+            words = np.zeros(4 * self.cache_lines * WORDS, np.int64)
+            parts = len(words) // WORDS // STREAM_LINES
+            part = cycle(range(parts))
+            return lambda: loops.stream(words, next(part) * STREAM_LINES, STREAM_LINES)
+        if kernel == "product":
+            bytes_of_matrix = PRODUCT_SHARE * self.cache_lines * LINE / 3
+            size = max(loops.BLOCK, int((bytes_of_matrix / 8) ** 0.5) // loops.BLOCK * loops.BLOCK)
+            left, right, product = (np.full(size * size, 1e-3) for _ in range(3))
+            step = cycle(range((size // loops.BLOCK) ** 3))
+            return lambda: loops.multiply_block(left, right, product, size, next(step))
+        return lambda: None
 
 
 def cache_sizes(cpu: int, folder: Path = CACHES) -> list[int]:
@@ -218,8 +293,13 @@ def _text(path: Path) -> str:
 
 
 def _timed(act: Callable[[], object]) -> TimedPass:
-    lost = resource.getrusage(resource.RUSAGE_THREAD).ru_nivcsw
+    lost = _times_lost()
     start = time.perf_counter_ns()
     act()
     spent = time.perf_counter_ns() - start
-    return TimedPass(spent, resource.getrusage(resource.RUSAGE_THREAD).ru_nivcsw > lost)
+    return TimedPass(spent, _times_lost() > lost)
+
+
+def _times_lost() -> int:
+    """Return how often the thread lost its CPU against its will."""
+    return resource.getrusage(resource.RUSAGE_THREAD).ru_nivcsw

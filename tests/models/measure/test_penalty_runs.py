@@ -2,6 +2,7 @@
 
 import tomllib
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pytest
@@ -9,25 +10,20 @@ from jsonschema import Draft202012Validator
 
 from dfopt.files import schema
 from dfopt_models.measure import parse_penalties, penalties_text
-from dfopt_models.measure.machine import MOVED, MeasurementError
+from dfopt_models.measure.machine import MOVED, STATIONARY, MeasurementError
 from dfopt_models.measure.measured_penalties import extras_of_runs, penalties_of_runs
-from dfopt_models.measure.memory import TimedPass
-from dfopt_models.measure.penalty_plan import PenaltyPlan
+from dfopt_models.measure.memory import TimedPass, TimedSlice
 from dfopt_models.measure.penalty_runs import (
     PenaltyOfRun,
+    PenaltyPlan,
     kernel_penalties,
-    kernel_run,
+    penalties_of_run,
     program_penalties,
     switch_time,
-    verify_flushes,
+    verify_flush_of,
     warm_up_time,
 )
-from dfopt_models.measure.slices import (
-    STATIONARY,
-    Interventions,
-    ProgramRun,
-    TimedSlice,
-)
+from dfopt_models.measure.programs import ProgramRun
 from tests.models.measure.test_machine import SimulatedMemory
 
 MISS = 80.0
@@ -37,13 +33,11 @@ FOOTPRINTS = {"small": 32, "large": 100, "huge": 4 * CACHE, "light": 40}
 
 UNIT = 16
 SLICES = 5
-BOTH = Interventions(without_affinity=MOVED, others=("large",))
+BOTH = (MOVED, "after large")
 
 
 class SimulatedProcessor(SimulatedMemory):
     """The simulated caches with kernels that change their lines in turn."""
-
-    kernels = tuple(FOOTPRINTS)
 
     def __init__(self, **options: float | bool) -> None:
         super().__init__(miss=MISS, write_back=0.0, **options)  # type: ignore[arg-type]
@@ -67,13 +61,13 @@ class SimulatedProcessor(SimulatedMemory):
 
 
 def penalties(
-    processor: SimulatedProcessor, job: str, interventions: Interventions, units: int = 80
+    processor: SimulatedProcessor, job: str, between: tuple[str, ...], units: int = 80
 ) -> dict[str, PenaltyOfRun]:
     found = kernel_penalties(
         processor,
         job,
         quantum=units * UNIT * 1e-9,
-        interventions=interventions,
+        between=between,
         slices=SLICES,
     )
     return {one.preparation: one for one in found}
@@ -82,7 +76,7 @@ def penalties(
 @pytest.mark.parametrize(("job", "lines"), [("small", 32), ("large", 100)])
 @pytest.mark.parametrize("without", [MOVED, "memory"])
 def test_without_affinity_all_lines_are_lost(job: str, lines: int, without: str) -> None:
-    found = penalties(SimulatedProcessor(), job, Interventions(without_affinity=without))
+    found = penalties(SimulatedProcessor(), job, (without,))
     assert found[without].penalty == pytest.approx(lines * MISS * 1e-9, rel=1e-9)
     assert not found[without].is_whole
 
@@ -104,14 +98,13 @@ def test_without_affinity_all_lines_are_lost(job: str, lines: int, without: str)
 def test_with_affinity_what_the_other_job_evicts_is_lost(
     job: str, other: str, units: int, lost: int
 ) -> None:
-    interventions = Interventions(without_affinity=MOVED, others=(other,))
-    found = penalties(SimulatedProcessor(), job, interventions, units)
+    found = penalties(SimulatedProcessor(), job, (MOVED, f"after {other}"), units)
     assert found[f"after {other}"].penalty == pytest.approx(lost * MISS * 1e-9, abs=1e-12)
 
 
 def test_a_warm_up_that_takes_the_whole_slice() -> None:
     # Seven lines in eight units: the whole slice is warm-up, and whole slices are compared.
-    found = penalties(SimulatedProcessor(), "large", Interventions(without_affinity=MOVED), 8)
+    found = penalties(SimulatedProcessor(), "large", (MOVED,), 8)
     assert found[MOVED].is_whole
 
 
@@ -131,12 +124,12 @@ def test_the_estimator() -> None:
 def test_an_unverified_flush_is_an_error() -> None:
     processor = SimulatedProcessor(resists=True)
     with pytest.raises(MeasurementError, match="flush to memory is not verified"):
-        verify_flushes(processor, BOTH, passes=SLICES)
+        verify_flush_of(processor, MOVED, passes=SLICES)
     with pytest.raises(MeasurementError, match="there is no level 'L9'; known are moved, memory"):
-        verify_flushes(processor, Interventions(without_affinity="L9"), passes=SLICES)
+        verify_flush_of(processor, "L9", passes=SLICES)
     processor.has_other_cpu = False
     with pytest.raises(MeasurementError, match="there is no second CPU"):
-        verify_flushes(processor, BOTH, passes=SLICES)
+        verify_flush_of(processor, MOVED, passes=SLICES)
 
 
 def test_too_many_interrupted_slices_are_an_error() -> None:
@@ -151,9 +144,7 @@ def test_units_must_be_short() -> None:
     with pytest.raises(
         MeasurementError, match="has 3 units, and must have 8; take a quantum of at least"
     ):
-        kernel_penalties(
-            SimulatedProcessor(), "small", quantum=50e-9, interventions=BOTH, slices=SLICES
-        )
+        kernel_penalties(SimulatedProcessor(), "small", quantum=50e-9, between=BOTH, slices=SLICES)
 
 
 def test_switches() -> None:
@@ -164,14 +155,16 @@ def test_switches() -> None:
 
 def whole_run() -> list[PenaltyOfRun]:
     said: list[str] = []
-    found = kernel_run(
-        SimulatedProcessor(),
-        jobs=("small", "large"),
+    processor = SimulatedProcessor()
+    plan = PenaltyPlan(
+        commands={"small": "", "large": ""},
+        others=("large",),
         quanta=(1.28e-6, 2.56e-6),
-        interventions=BOTH,
         slices=SLICES,
-        progress=said.append,
     )
+    measure = partial(kernel_penalties, processor, slices=SLICES)
+    found, time = penalties_of_run(processor, plan, measure, said.append)
+    assert time == pytest.approx(2e-6)
     assert said == [f"{job}, {ms} ms" for job in ("small", "large") for ms in (0.00128, 0.00256)]
     return found
 
@@ -242,7 +235,7 @@ class Host:
     def __init__(self, slices: int = 400, rejected: Callable[[str], int] = lambda _: 0) -> None:
         self._slices, self._rejected = slices, rejected
 
-    def run(self, job: str, quantum: float, preparation: str) -> ProgramRun:
+    def __call__(self, job: str, quantum: float, preparation: str) -> ProgramRun:
         longer = {STATIONARY: 0.0, MOVED: 700e-6, "after large": 200e-6}[preparation]
         return ProgramRun(
             self._slices * (quantum + longer), self._slices, self._rejected(preparation)
@@ -250,7 +243,7 @@ class Host:
 
 
 def test_programs() -> None:
-    found = program_penalties(Host(), "program", quantum=0.025, interventions=BOTH)
+    found = program_penalties(Host(), "program", quantum=0.025, between=BOTH)
     assert [one.penalty for one in found] == pytest.approx([700e-6, 200e-6])
     assert all(one.is_whole and one.slices == 400 for one in found)
 
@@ -265,7 +258,7 @@ def test_programs() -> None:
 )
 def test_programs_that_cannot_be_measured(host: Host, problem: str) -> None:
     with pytest.raises(MeasurementError, match=problem) as caught:
-        program_penalties(host, "program", quantum=0.025, interventions=BOTH)
+        program_penalties(host, "program", quantum=0.025, between=BOTH)
     assert "\n" not in str(caught.value)
 
 
