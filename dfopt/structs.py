@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from datetime import date, time
 from functools import cache, partial
+from math import log2
 from operator import ge, gt, le, lt
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, dataclass_transform
 
@@ -60,6 +61,9 @@ Digest = Annotated[
 """A SHA-256."""
 
 LONGEST_KEY = 60
+
+FEW_BITS = 30
+"""Powers of two beyond this are shown as such."""
 
 CLOSE_ENOUGH = 0.5
 """A wrong key and its hint have at least this similarity: 'fd' and 'df' just have it."""
@@ -302,8 +306,14 @@ def _number(kind: inspect.FloatType, value: object) -> object:
         (kind.lt, lt, "less than"),
     ):
         if limit is not None and not holds(value, limit):
-            raise InstanceError(f"must be {words} {limit:g}, not {described_value(value)}")
+            raise InstanceError(f"must be {words} {_limit(limit)}, not {described_value(value)}")
     return value
+
+
+def _limit(limit: float) -> str:
+    """Return a limit as errors show it, large and small powers of two as such."""
+    power = log2(limit) if limit > 0 else 0.0
+    return f"2^{power:.0f}" if power.is_integer() and abs(power) > FEW_BITS else f"{limit:g}"
 
 
 def _instance(cls: type, noun: str, value: object) -> object:

@@ -14,6 +14,7 @@ class Sample(Checked):
 
     count: Annotated[int, Meta(ge=1, le=9)] = field(name="x-count", default=1)
     share: Annotated[float, Meta(ge=0)] = 0.5
+    least: Annotated[float, Meta(ge=2.0**-40)] = 1.0
     places: Annotated[tuple[int, ...], Meta(min_length=1, max_length=2)] = (1,)
 
 
@@ -21,6 +22,7 @@ WRONG = {
     "x-count: must be at least 1, not 0": {"x-count": 0},
     "x-count: is 10; at most 9 are supported": {"x-count": 10},
     "share: must be at least 0, not -1": {"share": -1},
+    "least: must be at least 2^-40, not 0": {"least": 0},
     "share: must be finite and at most 2^62, not nan": {"share": float("nan")},
     "share: must be finite and at most 2^62, not inf": {"share": float("inf")},
     "places: has 0 entries; at least 1 are needed": {"places": []},

@@ -62,7 +62,7 @@ WRONG = {
     ),
     "a negative time": (
         OWN.replace("5e-5", "-1"),
-        "lock.think: must be at least 2.1684e-19, not -1",
+        "lock.think: must be at least 2^-62, not -1",
     ),
     "not a number": (
         OWN.replace("5e-5", "nan"),

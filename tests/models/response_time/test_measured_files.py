@@ -192,7 +192,7 @@ SECOND = BY_QUANTUM[BY_QUANTUM.rindex("[[job") :]
     [
         (
             TOP + SINGLE + STILL + MEASURED.replace("= 400,", "= 0,"),
-            r"job\[0\].policy.moving.measured.reallocations: must be at least 2.1684e-19, not 0",
+            r"job\[0\].policy.moving.measured.reallocations: must be at least 2\^-62, not 0",
         ),
         (
             TOP + SINGLE + STILL + MEASURED.replace("interval =", "intervall ="),
@@ -236,7 +236,7 @@ SECOND = BY_QUANTUM[BY_QUANTUM.rindex("[[job") :]
         ),
         (
             TOP.replace("processors = 4", "processors = 0") + SINGLE + STILL + MEASURED,
-            r"processors: must be at least 2.1684e-19, not 0",
+            r"processors: must be at least 2\^-62, not 0",
         ),
         (
             TOP + "copies = 0\n" + SINGLE + STILL + MEASURED,
