@@ -1,6 +1,11 @@
 """Parameters of the models, measured: from traces, and on the machine at hand."""
 
-from dfopt_models.measure.job_runs import JobRun, runs_from_dispatches, runs_from_stays
+from dfopt_models.measure.from_traces import (
+    JobRun,
+    model_from_runs,
+    runs_from_dispatches,
+    runs_from_stays,
+)
 from dfopt_models.measure.machine import (
     Estimate,
     MachineRun,
@@ -15,7 +20,6 @@ from dfopt_models.measure.machine_document import (
     read_machine,
 )
 from dfopt_models.measure.memory import AccessOrder, FlushLevel, Memory, TimedPass
-from dfopt_models.measure.model_from_runs import model_from_runs
 from dfopt_models.measure.penalties import (
     NO_PENALTIES,
     MeasuredPenalties,

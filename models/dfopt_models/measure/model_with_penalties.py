@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from dfopt.errors import FileError
 from dfopt.structs import replace
 from dfopt_models.measure.machine_document import MachineCosts
-from dfopt_models.measure.model_from_runs import PENALTIES, costs_of
 from dfopt_models.measure.penalties import ANY_JOB, MeasuredPenalties
 from dfopt_models.response_time import JobParameters, PenaltiesOfQuantum, ResponseModel
 
 PICOSECOND = 1e-12
 """In seconds."""
+
+PENALTIES = ("penalty_affinity", "penalty_no_affinity")
 
 
 def with_penalties(model: ResponseModel, penalties: MeasuredPenalties) -> ResponseModel:
@@ -96,6 +99,16 @@ def time_to_fill(penalties: MeasuredPenalties, job: str | None) -> int:
     return round((penalties.reallocation_time + last.no_affinity) * 1e9)
 
 
+def _costs_of(table: tuple[PenaltiesOfQuantum, ...]) -> dict[str, Any]:
+    """Return what a reallocation costs a job: two numbers, or a table by quantum."""
+    if len(table) > 1:
+        return dict.fromkeys(PENALTIES) | {"penalties": table}
+    (entry,) = table
+    return dict(
+        zip((*PENALTIES, "penalties"), (entry.affinity, entry.no_affinity, None), strict=True)
+    )
+
+
 def _job(job: JobParameters, penalties: MeasuredPenalties) -> JobParameters:
     table = penalties.of(job.name)
     replaced = {"penalties", *PENALTIES}
@@ -105,7 +118,7 @@ def _job(job: JobParameters, penalties: MeasuredPenalties) -> JobParameters:
         sources |= dict.fromkeys(keys, penalties.sources["penalties"])
     return replace(
         job,
-        **costs_of(table),
+        **_costs_of(table),
         ranges={key: limits for key, limits in job.ranges.items() if key not in replaced},
         sources=sources,
         policies={

@@ -137,14 +137,9 @@ def test_what_a_reallocation_is() -> None:
         (0, 0, 0, 45, 50),  # and stays
     )
     first, second = runs_from_dispatches(trace)
-    assert first == JobRun(
-        job="a",
-        response_time=pytest.approx(50e-6),  # type: ignore[arg-type]
-        processor_time=pytest.approx(33e-6),  # type: ignore[arg-type]
-        reallocations=2,
-        returning=1,
-        first=1,
-    )
+    assert (first.job, first.reallocations, first.returning, first.first) == ("a", 2, 1, 1)
+    assert first.response_time == pytest.approx(50e-6)
+    assert first.processor_time == pytest.approx(33e-6)
     assert (second.reallocations, second.returning, second.first) == (2, 0, 1)
     assert (first.affinity, second.affinity) == (0.5, 0.0)
 
