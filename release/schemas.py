@@ -22,6 +22,7 @@ from dfopt.simulate.run_queue.scenario_document import ScenarioDocument
 from dfopt.trace.readers.dfopt_trace_lines import KINDS, HeaderLine
 from dfopt.verify import VERIFICATIONS
 from dfopt_models.measure.machine_document import MACHINES
+from dfopt_models.measure.penalties import PENALTIES
 from dfopt_models.model import MODELS, model_named
 from dfopt_models.space_sharing.mix_document import MixDocument
 from dfopt_models.space_sharing.thread_graph import GRAPHS
@@ -37,6 +38,7 @@ TYPES: tuple[DocumentType[Any], ...] = (
     DocumentType(Format.MIX, MixDocument),
     GRAPHS,
     MACHINES,
+    PENALTIES,
     DocumentType(Format.SCENARIO, ScenarioDocument),
 )
 

@@ -184,7 +184,6 @@ def measured_costs(
 ) -> dict[str, Any]:
     """Return the costs in files of measurements, beside a penalty and a fill that are given."""
     from dfopt_models.measure import read_machine, read_penalties
-    from dfopt_models.measure.model_with_penalties import time_to_fill
 
     costs: dict[str, Any] = {}
     if penalties is not None:
@@ -195,7 +194,8 @@ def measured_costs(
             job, file = "", penalties
         measured = read_penalties(file)
         with naming(file):
-            costs = {"penalty": "g", "fill": time_to_fill(measured, job or None), "write_back": 0}
+            fills = measured.time_to_fill(job or None)
+            costs = {"penalty": "g", "fill": fills, "write_back": 0}
     if machine is not None:
         if penalty == "matrix":
             raise typer.BadParameter("--machine is for the penalties f and g")

@@ -106,8 +106,12 @@ def model_with_costs(file: str, penalties: str | None, machine: str | None) -> A
     parameters = RESPONSE_TIME.read(file)
     if penalties is None and machine is None:
         return parameters
-    from dfopt_models.measure import read_machine, read_penalties
-    from dfopt_models.measure.model_with_penalties import penalties_of_machine, with_penalties
+    from dfopt_models.measure import (
+        penalties_of_machine,
+        read_machine,
+        read_penalties,
+        with_penalties,
+    )
 
     if penalties is not None:
         costs = read_penalties(penalties)

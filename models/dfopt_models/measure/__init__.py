@@ -22,10 +22,13 @@ from dfopt_models.measure.machine_document import (
 from dfopt_models.measure.memory import AccessOrder, FlushLevel, Memory, TimedPass
 from dfopt_models.measure.penalties import (
     NO_PENALTIES,
+    JobPenalties,
     MeasuredPenalties,
     parse_penalties,
-    penalties_text,
+    penalties_document,
+    penalties_of_machine,
     read_penalties,
+    with_penalties,
 )
 
 __all__ = [
@@ -33,6 +36,7 @@ __all__ = [
     "AccessOrder",
     "Estimate",
     "FlushLevel",
+    "JobPenalties",
     "JobRun",
     "MachineCosts",
     "MachineRun",
@@ -45,10 +49,12 @@ __all__ = [
     "model_from_runs",
     "parse_machine",
     "parse_penalties",
-    "penalties_text",
+    "penalties_document",
+    "penalties_of_machine",
     "read_machine",
     "read_penalties",
     "runs_from_dispatches",
     "runs_from_stays",
     "verify_flush",
+    "with_penalties",
 ]

@@ -26,8 +26,7 @@ from dfopt.time_units import NANOSECONDS
 from dfopt.trace import Trace
 from dfopt.trace.trace import UNMANAGED
 from dfopt_models.errors import ModelError
-from dfopt_models.measure.model_with_penalties import with_penalties
-from dfopt_models.measure.penalties import MeasuredPenalties
+from dfopt_models.measure.penalties import MeasuredPenalties, with_penalties
 from dfopt_models.response_time import (
     MEASURED_NUMBERS,
     JobParameters,

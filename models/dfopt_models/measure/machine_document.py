@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from typing import Any, Literal
@@ -28,7 +27,7 @@ MOST_SPREAD = 0.5
 """Runs may differ by at most this share of their median, where it is the ``read_line``."""
 
 
-class MachineDocument(DocumentPart):
+class MachineCosts(DocumentPart):
     """What a machine's caches cost.
 
     Parameters
@@ -48,27 +47,9 @@ class MachineDocument(DocumentPart):
     write_back: Natural
     lines: Natural
 
-
-MACHINES = DocumentType(Format.MACHINE, MachineDocument)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MachineCosts:
-    """What a document says of a machine.
-
-    Parameters
-    ----------
-    read_line
-        Picoseconds to read a line, t_r.
-    write_back
-        Picoseconds to write the whole cache back, T_w.
-    lines
-        Lines of a CPU's cache.
-    """
-
-    read_line: int
-    write_back: int
-    lines: int
+    def picoseconds(self, time: int) -> int:
+        """Return a time of the document in picoseconds."""
+        return time * PICOSECONDS[self.time_unit]
 
     def in_nanoseconds(self) -> tuple[int, int, int]:
         """Return t_r, T_w and the time to fill the cache as whole nanoseconds.
@@ -78,8 +59,8 @@ class MachineCosts:
         FileError
             When t_r is too short for whole nanoseconds.
         """
-        read_line = round(self.read_line / PICOSECONDS["ns"])
-        exact = self.read_line / PICOSECONDS["ns"]
+        exact = self.picoseconds(self.read_line) / PICOSECONDS["ns"]
+        read_line = round(exact)
         if abs(read_line - exact) > MOST_ROUNDING * exact:
             raise FileError(
                 f"is {exact:g} ns, which is no whole number of nanoseconds within "
@@ -88,7 +69,11 @@ class MachineCosts:
                 place="read_line",
             )
         fill = round(self.lines * exact)
-        return read_line, round(self.write_back / PICOSECONDS["ns"]), fill
+        write_back = round(self.picoseconds(self.write_back) / PICOSECONDS["ns"])
+        return read_line, write_back, fill
+
+
+MACHINES = DocumentType(Format.MACHINE, MachineCosts)
 
 
 def read_machine(path: str | Path) -> MachineCosts:
@@ -113,13 +98,7 @@ def parse_machine(text: str) -> MachineCosts:
     FileError
         With place and remedy, when it is not valid.
     """
-    document = MACHINES.read_parsed(parse_toml_of(text, MACHINES.format))
-    picoseconds = PICOSECONDS[document.time_unit]
-    return MachineCosts(
-        read_line=document.read_line * picoseconds,
-        write_back=document.write_back * picoseconds,
-        lines=document.lines,
-    )
+    return MACHINES.read_parsed(parse_toml_of(text, MACHINES.format))
 
 
 def machine_document(

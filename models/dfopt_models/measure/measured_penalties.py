@@ -7,7 +7,7 @@ from statistics import mean, median
 from typing import Any
 
 from dfopt_models.measure.machine import AFTER, MeasurementError
-from dfopt_models.measure.penalties import MeasuredPenalties
+from dfopt_models.measure.penalties import JobPenalties, MeasuredPenalties
 from dfopt_models.measure.penalty_runs import PenaltyOfRun
 from dfopt_models.response_time import PenaltiesOfQuantum
 
@@ -63,7 +63,7 @@ def penalties_of_runs(
     others = dict.fromkeys(one.preparation for one in runs[0] if one.preparation.startswith(AFTER))
     return MeasuredPenalties(
         reallocation_time=round(median(switch_times), SECOND_DIGITS),
-        jobs={job: tuple(table) for job, table in jobs.items()},
+        job=tuple(JobPenalties(name=job, penalties=tuple(table)) for job, table in jobs.items()),
         sources={
             "reallocation_time": f"measured: {len(runs)} runs, two processes that wake each other "
             "through pipes",

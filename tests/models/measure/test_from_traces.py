@@ -11,6 +11,7 @@ from dfopt.trace import Trace, TraceHeader, TraceTask, read_trace
 from dfopt_models.errors import ModelError
 from dfopt_models.measure import (
     NO_PENALTIES,
+    JobPenalties,
     JobRun,
     MeasuredPenalties,
     model_from_runs,
@@ -26,7 +27,12 @@ EXAMPLES = Path(__file__).parents[3] / "docs" / "examples"
 
 COSTS = MeasuredPenalties(
     reallocation_time=0.0625,
-    jobs={"*": (PenaltiesOfQuantum(quantum=1.0, affinity=0.125, no_affinity=0.25),)},
+    job=(
+        JobPenalties(
+            name="*",
+            penalties=(PenaltiesOfQuantum(quantum=1.0, affinity=0.125, no_affinity=0.25),),
+        ),
+    ),
 )
 
 
@@ -175,12 +181,15 @@ def test_the_model_gives_back_the_measured_response_times() -> None:
 
 COSTS_OF_TEN = MeasuredPenalties(
     reallocation_time=0.01,
-    jobs={
-        "a": (
-            PenaltiesOfQuantum(quantum=0.1, affinity=0.01, no_affinity=0.02),
-            PenaltiesOfQuantum(quantum=0.4, affinity=0.03, no_affinity=0.05),
-        )
-    },
+    job=(
+        JobPenalties(
+            name="a",
+            penalties=(
+                PenaltiesOfQuantum(quantum=0.1, affinity=0.01, no_affinity=0.02),
+                PenaltiesOfQuantum(quantum=0.4, affinity=0.03, no_affinity=0.05),
+            ),
+        ),
+    ),
 )
 
 

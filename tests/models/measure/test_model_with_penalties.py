@@ -3,10 +3,10 @@
 import pytest
 
 from dfopt.errors import DfoptError
-from dfopt_models.measure import MachineCosts, parse_penalties
-from dfopt_models.measure.model_with_penalties import (
+from dfopt_models.measure import (
+    MachineCosts,
+    parse_penalties,
     penalties_of_machine,
-    time_to_fill,
     with_penalties,
 )
 from dfopt_models.response_time import RESPONSE_TIME, response_time_table
@@ -77,7 +77,7 @@ def test_a_shipped_model_with_other_penalties() -> None:
 
 
 def test_penalties_of_a_machine() -> None:
-    costs = MachineCosts(read_line=21_000, write_back=1_000_000, lines=16_384)
+    costs = MachineCosts(time_unit="ps", read_line=21_000, write_back=1_000_000, lines=16_384)
     found = penalties_of_machine(costs, reallocation_time=2e-6)
     (entry,) = found.of("any")
     assert entry.no_affinity == pytest.approx(16_384 * 21e-9 + 1e-6)
@@ -94,12 +94,12 @@ def test_penalties_of_a_machine() -> None:
 
 
 def test_time_to_fill() -> None:
-    assert time_to_fill(parse_penalties(ONE), None) == 304_000
-    assert time_to_fill(parse_penalties(TWO), "any") == 304_000
+    assert parse_penalties(ONE).time_to_fill(None) == 304_000
+    assert parse_penalties(TWO).time_to_fill("any") == 304_000
     named = ONE.replace('"*"', '"a"')
     with pytest.raises(DfoptError, match="has no job 'b'"):
-        time_to_fill(parse_penalties(named), "b")
+        parse_penalties(named).time_to_fill("b")
     another = '[[job]]\nname = "b"\npenalties = [{ quantum = 1, affinity = 0, no_affinity = 0 }]\n'
     several = named.replace("[x-source]", another + "[x-source]")
     with pytest.raises(DfoptError, match="has the jobs a, b; say which: JOB=FILE"):
-        time_to_fill(parse_penalties(several), None)
+        parse_penalties(several).time_to_fill(None)

@@ -3,11 +3,12 @@
 import tomllib
 
 import pytest
+import tomli_w
 from jsonschema import Draft202012Validator
 
 from dfopt.errors import DfoptError
 from dfopt.files import schema
-from dfopt_models.measure import parse_penalties, penalties_text
+from dfopt_models.measure import parse_penalties, penalties_document
 
 TOP = 'format = "dfopt-penalties/1"\nreallocation_time = 0.001\n'
 JOB = (
@@ -20,7 +21,7 @@ JOB = (
 def test_a_file_goes_through_a_text_and_back() -> None:
     penalties = parse_penalties(TOP + JOB + '[x-source]\npenalties = "assumed"\n')
     Draft202012Validator(schema("penalties")).validate(tomllib.loads(TOP + JOB))
-    text = penalties_text(penalties)
+    text = tomli_w.dumps(penalties_document(penalties))
     Draft202012Validator(schema("penalties")).validate(tomllib.loads(text))
     assert parse_penalties(text) == penalties
 

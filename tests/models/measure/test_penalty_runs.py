@@ -6,10 +6,11 @@ from functools import partial
 
 import numpy as np
 import pytest
+import tomli_w
 from jsonschema import Draft202012Validator
 
 from dfopt.files import schema
-from dfopt_models.measure import parse_penalties, penalties_text
+from dfopt_models.measure import parse_penalties, penalties_document
 from dfopt_models.measure.machine import MOVED, STATIONARY, MeasurementError
 from dfopt_models.measure.measured_penalties import extras_of_runs, penalties_of_runs
 from dfopt_models.measure.memory import TimedPass, TimedSlice
@@ -171,12 +172,13 @@ def whole_run() -> list[PenaltyOfRun]:
 
 def test_the_document() -> None:
     runs, times = [whole_run(), whole_run()], [2e-6, 3e-6]
-    text = penalties_text(
+    written = penalties_document(
         penalties_of_runs(runs, switch_times=times),
         beside=extras_of_runs(
             runs, switch_times=times, conditions={"cpu": "simulated", "load": 0.5}
         ),
     )
+    text = tomli_w.dumps(written)
     document = tomllib.loads(text)
     Draft202012Validator(schema("penalties")).validate(document)
     read = parse_penalties(text)
