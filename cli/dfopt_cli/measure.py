@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from dfopt_models.measure import MachineRun
 
 app = typer.Typer(no_args_is_help=True)
+
+PICOSECONDS = 1e3
+"""In a nanosecond."""
 
 
 @app.command("machine")
@@ -127,21 +130,19 @@ def machine(
     if as_json:
         print_json(document)
     else:
-        print_tables([machine_table(found)])
+        print_tables([machine_table(document)])
     if not are_all:
         raise typer.Exit(NOT_PROVEN)
 
 
-def machine_table(found: Sequence[MachineRun]) -> Table:
+def machine_table(document: dict[str, Any]) -> Table:
     """Return what runs measured, a row for each level and order."""
     rows = []
-    for estimates in zip(*(run.reads for run in found), strict=True):
-        medians = [one.median for one in estimates]
-        low, high = estimates[0].quartiles
-        shown = ", ".join(f"{median:.2f}" for median in medians)
-        middle = sorted(medians)[len(medians) // 2]
-        place = (estimates[0].level, str(estimates[0].order))
-        rows.append((*place, middle, f"{low:.2f} to {high:.2f}", shown))
+    for row in document["x-read"]:
+        low, high = (f"{quartile / PICOSECONDS:.2f}" for quartile in row["quartiles"])
+        shown = ", ".join(f"{run / PICOSECONDS:.2f}" for run in row["medians_of_runs"])
+        middle = row["median"] / PICOSECONDS
+        rows.append((row["level"], row["order"], middle, f"{low} to {high}", shown))
     headings = columns("level", "order", "ns a line :.2f", "quartiles", "runs")
     return Table("", headings, rows)
 

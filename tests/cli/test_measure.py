@@ -42,7 +42,7 @@ def test_a_quiet_machine(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert code == 0
     assert err.count("0% of the passes rejected") == 3
     rows = [line.split() for line in out.splitlines()]
-    assert ["moved", "random", "81.00", "80.00", "to", "80.00", "80.00,", "81.00,", "82.00"] in rows
+    assert ["moved", "random", "81.00", "81.00", "to", "81.00", "80.00,", "81.00,", "82.00"] in rows
     assert "read_line = 81000" in output.read_text()
 
 
