@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from heapq import heappop, heappush
 
 from dfopt_models.space_sharing.mix import Mix
-from dfopt_models.space_sharing.programs import ThreadProgram
+from dfopt_models.space_sharing.programs import time_at_levels
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,24 +54,3 @@ def profiles(mix: Mix, *, seeds: Iterable[int] = range(1)) -> tuple[Profile, ...
         demand = sum(running * share for running, share in enumerate(shares, start=1))
         found.append(Profile(application=one.name, shares=shares, elapsed=elapsed, demand=demand))
     return tuple(found)
-
-
-def time_at_levels(program: ThreadProgram, processors: int) -> list[float]:
-    """Return the seconds in which 1, 2, … processors run threads of a program.
-
-    No processor is idle while a thread is ready; ready threads run in the order of the simulation.
-    """
-    times = [0.0] * processors
-    ready = program.begin()
-    running: list[tuple[float, int]] = []
-    now = 0.0
-    while ready or running:
-        while ready and len(running) < processors:
-            work, number = ready.pop()
-            heappush(running, (now + work, number))
-        level = len(running) - 1
-        end, number = heappop(running)
-        times[level] += end - now
-        now = end
-        ready.extend(program.finish(number) or ())
-    return times

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import InitVar, dataclass, field
 
 from dfopt.errors import DfoptError
 from dfopt_models.space_sharing.mix import Application
@@ -16,6 +16,7 @@ class ConservationError(RuntimeError):
     """The simulator has lost or invented time: a defect of dfopt or of a job's structure."""
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Worker:
     """A kernel task of a job, which runs the job's threads one after another.
 
@@ -31,15 +32,13 @@ class Worker:
         Where it was active last (its history, P = 1); None if it has never been active.
     """
 
-    __slots__ = ("job", "last_processor", "number", "processor")
-
-    def __init__(self, job: ParallelJob, number: int) -> None:
-        self.job = job
-        self.number = number
-        self.processor: int | None = None
-        self.last_processor: int | None = None
+    job: ParallelJob
+    number: int
+    processor: int | None = None
+    last_processor: int | None = None
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class ParallelJob:
     """One run of an application.
 
@@ -65,54 +64,33 @@ class ParallelJob:
         Workers without a processor, in the order in which they stopped.
     """
 
-    __slots__ = (
-        "affine",
-        "application",
-        "arrival",
-        "changed",
-        "end",
-        "entry",
-        "held",
-        "idle",
-        "inactive",
-        "most_parallel",
-        "name",
-        "overhead",
-        "processor_time",
-        "program",
-        "ready",
-        "reallocations",
-        "returning",
-        "starting",
-        "waste",
-        "work",
-    )
+    name: str
+    entry: int
+    application: Application
+    program: ThreadProgram
+    processors: InitVar[int]
+    most_parallel: int = 0
+    held: dict[int, None] = field(default_factory=dict)
+    idle: dict[int, float] = field(default_factory=dict)
+    starting: int = 0
+    ready: list[Thread] = field(default_factory=list)
+    inactive: dict[Worker, None] = field(default_factory=dict)
+    # The account, in processor-seconds.
+    arrival: float = 0.0
+    changed: float = 0.0
+    end: float | None = None
+    work: float = 0.0
+    waste: float = 0.0
+    overhead: float = 0.0
+    processor_time: float = 0.0
+    reallocations: int = 0
+    affine: int = 0
+    returning: float = 0.0  # penalties of the reallocations with affinity
 
-    def __init__(
-        self,
-        name: str,
-        entry: int,
-        application: Application,
-        program: ThreadProgram,
-        *,
-        processors: int,
-    ) -> None:
-        self.name = name
-        self.entry = entry
-        self.application = application
-        self.program = program
-        self.most_parallel = min(processors, application.structure.most_parallel)
-        self.held: dict[int, None] = {}
-        self.idle: dict[int, float] = {}
-        self.starting = 0
-        self.ready: list[Thread] = program.begin()
+    def __post_init__(self, processors: int) -> None:
+        self.most_parallel = min(processors, self.application.structure.most_parallel)
+        self.ready = self.program.begin()
         self.inactive = {Worker(self, number): None for number in range(self.most_parallel)}
-        # The account, in processor-seconds.
-        self.arrival = self.changed = 0.0
-        self.end: float | None = None
-        self.work = self.waste = self.overhead = self.processor_time = 0.0
-        self.reallocations = self.affine = 0
-        self.returning = 0.0  # penalties of the reallocations with affinity
 
     @property
     def allocation(self) -> int:

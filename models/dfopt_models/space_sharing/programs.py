@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
+from heapq import heappop, heappush
 from typing import Protocol
 
 import numpy as np
@@ -151,3 +152,24 @@ def thread_seconds(
     shape = variation**-2
     drawn: list[float] = random.gamma(shape, mean / shape, count).tolist()
     return drawn
+
+
+def time_at_levels(program: ThreadProgram, processors: int) -> list[float]:
+    """Return the seconds in which 1, 2, … processors run threads of a program.
+
+    No processor is idle while a thread is ready; ready threads run in the order of the simulation.
+    """
+    times = [0.0] * processors
+    ready = program.begin()
+    running: list[tuple[float, int]] = []
+    now = 0.0
+    while ready or running:
+        while ready and len(running) < processors:
+            work, number = ready.pop()
+            heappush(running, (now + work, number))
+        level = len(running) - 1
+        end, number = heappop(running)
+        times[level] += end - now
+        now = end
+        ready.extend(program.finish(number) or ())
+    return times

@@ -5,7 +5,6 @@ The documents are JSON in NetworkX's node-link form.
 
 from __future__ import annotations
 
-import heapq
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -18,7 +17,7 @@ from dfopt.files.formats import Format
 from dfopt.files.streams import shown_name
 from dfopt.files.strict_json import Document
 from dfopt.structs import DocumentPart, described_value
-from dfopt_models.space_sharing.programs import GraphProgram
+from dfopt_models.space_sharing.programs import GraphProgram, time_at_levels
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -58,7 +57,9 @@ class ThreadGraph:
                 f"the threads wait for each other in a circle ({shown}); remove one of its edges",
                 place="edges",
             )
-        object.__setattr__(self, "most_parallel", self._peak())
+        times = time_at_levels(self.program(0), len(self.graph))
+        most = max(running for running, time in enumerate(times, start=1) if time)
+        object.__setattr__(self, "most_parallel", most)
 
     def program(self, seed: int) -> GraphProgram:
         """Return the threads, which are the same in every run."""
@@ -68,21 +69,6 @@ class ThreadGraph:
             [tuple(threads[later] for later in self.graph.successors(name)) for name in self.graph],
             [degree for _, degree in self.graph.in_degree()],
         )
-
-    def _peak(self) -> int:
-        """Return how many threads run at the busiest moment of unlimited processors."""
-        program = self.program(0)
-        running = [(work, thread) for work, thread in program.begin()]
-        heapq.heapify(running)
-        peak = len(running)
-        while running:
-            now = running[0][0]
-            while running and running[0][0] == now:  # all that end together
-                _, thread = heapq.heappop(running)
-                for work, released in program.finish(thread) or ():
-                    heapq.heappush(running, (now + work, released))
-            peak = max(peak, len(running))
-        return peak
 
 
 class NodeRow(DocumentPart):
