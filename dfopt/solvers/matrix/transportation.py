@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import pairwise
+
+import numpy as np
+
+from dfopt.solvers.interruptible import load_module
 
 Table = list[list[int]]
 
-UNREACHED = 1 << 200
-"""Longer than any path."""
+LARGEST_SCALED_COST = 1 << 60
+"""OR-Tools multiplies costs by the number of nodes, in 64 bits."""
 
 
 def go_on() -> None:
@@ -33,97 +36,30 @@ def least_transport(
     limits
         At most this number of pieces may go from a row to a column.
     check
-        Called often; what it raises ends the search.
+        Called before the work; what it raises ends the search.
 
     Returns
     -------
     tuple or None
-        None where the limits leave no solution. All costs are exact, however large.
-
-    Notes
-    -----
-    Successive shortest paths (Busacker and Gowen 1960): each step sends as much as it can on a
-    path that is shortest given what flows already. So what flows is always the cheapest for its
-    amount.
+        None where the limits leave no solution. The cost is exact if the largest cost times the
+        number of rows and columns is below 2^60. Otherwise costs are rounded down, and the cost is
+        a lower bound.
     """
-    rows, columns = range(len(supplies)), range(len(demands))
-    left, wanted = list(supplies), list(demands)
-    room = [list(row) for row in limits]
-    flow = [[0] * len(demands) for _ in rows]
-    missing = sum(left)
-    while missing:
-        check()
-        from_row, to_row, distance = _shortest_paths(left, costs, room, flow)
-        last = min(
-            (column for column in columns if wanted[column]),
-            key=distance.__getitem__,
-        )
-        if distance[last] == UNREACHED:
-            return None
-        path = []
-        column = last
-        while True:
-            row = from_row[column]
-            path.append((row, column))
-            column = to_row[row]
-            if column < 0:
-                break
-        # Between two rows of the path something is taken back from the column between them.
-        back = [(row, column) for (row, _), (_, column) in pairwise(path)]
-        amount = min(
-            left[path[-1][0]],
-            wanted[last],
-            *(room[row][column] for row, column in path),
-            *(flow[row][column] for row, column in back),
-        )
-        for row, column in path:
-            room[row][column] -= amount
-            flow[row][column] += amount
-        for row, column in back:
-            room[row][column] += amount
-            flow[row][column] -= amount
-        left[path[-1][0]] -= amount
-        wanted[last] -= amount
-        missing -= amount
-    total = sum(
-        amount * cost
-        for flows, prices in zip(flow, costs, strict=True)
-        for amount, cost in zip(flows, prices, strict=True)
-        if amount
+    check()
+    load_module("ortools.graph.python.min_cost_flow", go_on)
+    from ortools.graph.python.min_cost_flow import SimpleMinCostFlow
+
+    rows, columns = len(supplies), len(demands)
+    prices = np.array(costs, dtype=np.int64)
+    unit = 1 + int(prices.max()) * (rows + columns) // LARGEST_SCALED_COST
+    network = SimpleMinCostFlow()
+    tails, heads = np.divmod(np.arange(rows * columns), columns)
+    arcs = network.add_arcs_with_capacity_and_unit_cost(
+        tails, rows + heads, np.array(limits).ravel(), prices.ravel() // unit
     )
-    return total, flow
-
-
-def _shortest_paths(
-    left: Sequence[int], costs: Sequence[Sequence[int]], room: Table, flow: Table
-) -> tuple[list[int], list[int], list[int]]:
-    """Return from where each column and each row is reached, and how far the columns are.
-
-    Costs of arcs that are taken back are negative, so distances are corrected until none changes
-    (Bellman and Ford).
-    """
-    columns = len(room[0])
-    row_distance = [0 if amount else UNREACHED for amount in left]
-    column_distance = [UNREACHED] * columns
-    from_row, to_row = [-1] * columns, [-1] * len(left)
-    fresh = [row for row, amount in enumerate(left) if amount]
-    while fresh:
-        changed = set()
-        for row in fresh:
-            base, prices = row_distance[row], costs[row]
-            for column, free in enumerate(room[row]):
-                if free and base + prices[column] < column_distance[column]:
-                    column_distance[column] = base + prices[column]
-                    from_row[column] = row
-                    changed.add(column)
-        again = set()
-        for column in changed:
-            for row, flows in enumerate(flow):
-                if flows[column]:
-                    reached = column_distance[column] - costs[row][column]
-                    if reached < row_distance[row]:
-                        row_distance[row] = reached
-                        to_row[row] = column
-                        again.add(row)
-        fresh = sorted(again)
-    return from_row, to_row, column_distance
+    network.set_nodes_supplies(
+        np.arange(rows + columns), np.array([*supplies, *(-demand for demand in demands)])
+    )
+    if network.solve() != network.OPTIMAL:
+        return None
+    return network.optimal_cost() * unit, network.flows(arcs).reshape(rows, columns).tolist()

@@ -49,7 +49,7 @@ def test_a_hundred_tasks_have_a_bound_near_their_schedule(seed: int) -> None:
     with suppress(SearchOver):
         bound_by_flow(search)
     assert search.objective is not None
-    assert 0 < search.lower_bound <= search.objective <= 1.1 * search.lower_bound
+    assert 0 < search.lower_bound <= search.objective <= 1.15 * search.lower_bound
 
 
 @pytest.mark.slow
