@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Annotated
@@ -10,7 +9,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from dfopt.errors import InstanceError
-from dfopt.structs import Checked
+from dfopt.structs import Checked, DocumentPart
 from dfopt_models.space_sharing.programs import Structure
 
 ANY_OTHER = "*"
@@ -59,8 +58,7 @@ class Multiprocessor(Checked):
     quantum: PositiveSeconds = 0.4
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Penalties:
+class Penalties(DocumentPart):
     """Seconds that a reallocation costs because the cache lacks data.
 
     Parameters
@@ -72,12 +70,36 @@ class Penalties:
         whose task ran there in between; ``*`` stands for all that are not named.
     """
 
-    no_affinity: float
-    affinity: Mapping[str, float]
+    no_affinity: Seconds
+    affinity: dict[str, Seconds]
 
     def returning_after(self, application: str) -> float | None:
         """Return P^A after a task of an application, or None if it is not known."""
         return self.affinity.get(application, self.affinity.get(ANY_OTHER))
+
+
+class PenaltyRow(Penalties):
+    """Penalties of an application, measured with one quantum.
+
+    Parameters
+    ----------
+    quantum
+        Seconds for which a task ran before it lost its processor.
+    """
+
+    quantum: PositiveSeconds
+
+
+class ApplicationTable(Checked, tag_field="structure"):
+    """A program that jobs run; its structure says how its threads depend on each other.
+
+    Parameters
+    ----------
+    penalties
+        Its penalties, a row for each quantum.
+    """
+
+    penalties: tuple[PenaltyRow, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,36 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, get_args
 
 from msgspec import Meta, field
 from msgspec.structs import asdict
 
-from dfopt.errors import DfoptError, FileError
+from dfopt.errors import FileError
 from dfopt.files.based import BasedFormat, merged
 from dfopt.files.formats import Format
 from dfopt.files.strict_json import Document
-from dfopt.structs import DocumentPart, described_value, shown_place
+from dfopt.structs import DocumentPart, at, described_value, replace, shown_place
 from dfopt_models.space_sharing.mix import (
-    MOST_THREADS,
     AllocationParameters,
     Application,
+    ApplicationTable,
     Count,
     JobEntry,
     Mix,
     Multiprocessor,
     Penalties,
-    PositiveSeconds,
-    Seconds,
+    PenaltyRow,
 )
-from dfopt_models.space_sharing.programs import Structure
 from dfopt_models.space_sharing.structures import Blocks, TimeSteps, WaveFront
 from dfopt_models.space_sharing.thread_graph import read_thread_graph
-
-STRUCTURES: dict[str, Any] = {"blocks": Blocks, "time-steps": TimeSteps, "wave-front": WaveFront}
-"""By name: the structures whose parameters are keys of their table; the other is a graph's file."""
 
 LATEST_ARRIVAL = 1e9
 """Seconds; up to here the clock, a float, has steps of about a tenth of a microsecond."""
@@ -39,62 +34,22 @@ LATEST_ARRIVAL = 1e9
 Arrival = Annotated[float, Meta(ge=0, le=LATEST_ARRIVAL)]
 
 
-class PenaltyRow(DocumentPart):
-    """Penalties of an application, measured with one quantum.
+class GraphFile(ApplicationTable, tag="graph"):
+    """A program whose threads are a graph.
 
     Parameters
     ----------
-    quantum
-        Seconds for which a task ran before it lost its processor.
-    no_affinity
-        Seconds that it costs to come to a processor on which the task did not run last.
-    affinity
-        Seconds that it costs to return, by the application that ran in between; ``*`` stands for
-        all that are not named.
-    """
-
-    quantum: PositiveSeconds
-    no_affinity: Seconds
-    affinity: dict[str, Seconds]
-
-
-class ApplicationTable(DocumentPart):
-    """A program that jobs run; its structure says which other keys it has.
-
-    Parameters
-    ----------
-    structure
-        How its threads depend on each other.
-    penalties
-        Its penalties, a row for each quantum.
-    work
-        Mean work of all threads together, in processor-seconds.
-    threads
-        Number of threads; with ``time-steps``, those of each parallel phase.
-    variation
-        Coefficient of variation of their work.
-    steps, phases
-        Of ``time-steps``: number of steps, and of parallel phases in each.
-    serial, barrier
-        Of ``time-steps``: seconds of the serial phase of each step, and of each barrier.
-    rows, columns
-        Of ``wave-front``: size of the table.
     file
-        Of ``graph``: a file with a thread graph.
+        A file with a thread graph.
     """
 
-    structure: Literal["blocks", "time-steps", "wave-front", "graph"]
-    penalties: tuple[PenaltyRow, ...] = ()
-    work: PositiveSeconds | None = None
-    threads: Count | None = None
-    variation: Seconds | None = None
-    steps: Count | None = None
-    serial: PositiveSeconds | None = None
-    phases: Count | None = None
-    barrier: PositiveSeconds | None = None
-    rows: Count | None = None
-    columns: Count | None = None
-    file: str | None = None
+    file: str
+
+
+Structured = Blocks | TimeSteps | WaveFront | GraphFile
+
+KEYS = {str(kind.__struct_config__.tag): kind.__struct_fields__ for kind in get_args(Structured)}
+"""By structure: the keys that an application may have."""
 
 
 class JobTable(DocumentPart):
@@ -147,7 +102,7 @@ class MixDocument(DocumentPart):
     runs: Count = 1
     machine: Multiprocessor = field(default_factory=Multiprocessor)
     policy: AllocationParameters = field(default_factory=AllocationParameters)
-    application: dict[str, ApplicationTable] = field(default_factory=dict)
+    application: dict[str, Structured] = field(default_factory=dict)
     job: tuple[JobTable, ...] = ()
 
 
@@ -227,8 +182,9 @@ def _merged(base: Document, over: Document) -> Document:
     together = merged(base, over)
     tables = over.get("application")
     for name, given in tables.items() if isinstance(tables, dict) else ():
-        if isinstance(given, dict) and given.get("structure") in STRUCTURES:
-            belongs = {*given, "penalties", "structure", *_keys_of(given["structure"])}
+        keys = KEYS.get(str(given.get("structure"))) if isinstance(given, dict) else None
+        if keys is not None:
+            belongs = {*given, *keys}
             found = together["application"][name].items()
             together["application"][name] = {key: value for key, value in found if key in belongs}
     return together
@@ -248,53 +204,28 @@ MIXES = BasedFormat(
 # Values that must fit together.
 
 
-def _application(name: str, table: ApplicationTable, quantum: float) -> Application:
-    try:
-        return Application(
-            name=name, structure=_structure(table), penalties=_penalties(table, quantum)
-        )
-    except DfoptError as error:  # a graph's file has its own places
-        raise error if error.file else error.within(shown_place(("application", name))) from None
+def _application(name: str, table: Structured, quantum: float) -> Application:
+    place = shown_place(("application", name))
+    return Application(
+        name=name,
+        structure=read_thread_graph(table.file)
+        if isinstance(table, GraphFile)
+        else replace(table, penalties=()),
+        penalties=at(place, lambda rows: _penalties(rows, quantum), table.penalties),
+    )
 
 
-def _keys_of(structure: str) -> tuple[str, ...]:
-    """Return the keys that a structure needs."""
-    kind = STRUCTURES.get(structure)
-    return ("file",) if kind is None else tuple(each.name for each in fields(kind))
-
-
-def _structure(table: ApplicationTable) -> Structure:
-    name, values = table.structure, asdict(table)
-    given = [key for key, value in values.items() if value is not None]
-    needed = _keys_of(name)
-    for key in given:
-        if key not in ("structure", "penalties", *needed):
-            raise FileError(f"does not belong to the structure {name!r}; remove it", place=key)
-    for key in needed:
-        if key not in given:
-            raise FileError(f"is missing; the structure {name!r} needs it", place=key)
-    if table.file is not None:
-        return read_thread_graph(table.file)
-    threads = (table.rows or 1) * (table.columns or 1)
-    if threads > MOST_THREADS:
-        raise FileError(
-            f"has {threads:,} threads, and {MOST_THREADS:,} is the most; take fewer rows or columns"
-        )
-    structure: Structure = STRUCTURES[name](**{key: values[key] for key in needed})
-    return structure
-
-
-def _penalties(table: ApplicationTable, quantum: float) -> Penalties:
-    quanta = [row.quantum for row in table.penalties]
+def _penalties(rows: Sequence[PenaltyRow], quantum: float) -> Penalties:
+    quanta = [row.quantum for row in rows]
     for position, measured in enumerate(quanta):
         if measured in quanta[:position]:
             raise FileError(
                 f"{measured:g} is there more than once; keep one row of each",
                 place=f"penalties[{position}].quantum",
             )
-    for row in table.penalties:
+    for row in rows:
         if row.quantum == quantum:
-            return Penalties(no_affinity=row.no_affinity, affinity=row.affinity)
+            return row
     known = ", ".join(f"{each:g} s" for each in quanta) or "none"
     raise FileError(
         f"must have a row for the machine's quantum of {quantum:g} s; there are {known}",

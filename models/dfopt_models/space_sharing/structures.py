@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
 from dfopt.errors import InstanceError
+from dfopt_models.space_sharing.mix import (
+    MOST_THREADS,
+    ApplicationTable,
+    Count,
+    PositiveSeconds,
+    Seconds,
+)
 from dfopt_models.space_sharing.programs import GraphProgram, PhaseProgram, thread_seconds
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Blocks:
+class Blocks(ApplicationTable, tag="blocks"):
     """Independent threads, such as the blocks of a matrix product.
 
     The parallelism is massive and constant.
@@ -27,9 +32,9 @@ class Blocks:
         Coefficient of variation of their work.
     """
 
-    work: float
-    threads: int
-    variation: float
+    work: PositiveSeconds
+    threads: Count
+    variation: Seconds
 
     @property
     def most_parallel(self) -> int:
@@ -44,8 +49,7 @@ class Blocks:
         yield thread_seconds(random, self.threads, self.work / self.threads, self.variation)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TimeSteps:
+class TimeSteps(ApplicationTable, tag="time-steps"):
     """Steps of one serial phase and several parallel ones, such as the simulation of a galaxy.
 
     A barrier stands between two parallel phases. There the parallelism is 1 for a moment: the
@@ -74,15 +78,17 @@ class TimeSteps:
         When the serial phases and barriers alone are more than the work.
     """
 
-    work: float
-    steps: int
-    serial: float
-    phases: int
-    threads: int
-    variation: float
-    barrier: float
+    work: PositiveSeconds
+    steps: Count
+    serial: PositiveSeconds
+    phases: Count
+    threads: Count
+    variation: Seconds
+    barrier: PositiveSeconds
 
     def __post_init__(self) -> None:
+        """Check that work is left for the parallel phases."""
+        super().__post_init__()
         if self._parallel_work <= 0:
             raise InstanceError(
                 f"must be more than the {self._serial_work:g} s of the serial phases and barriers",
@@ -116,8 +122,7 @@ class TimeSteps:
                 yield thread_seconds(random, self.threads, mean, self.variation)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WaveFront:
+class WaveFront(ApplicationTable, tag="wave-front"):
     """A thread for each cell of a table, such as in dynamic programming.
 
     It waits for the cells above and to the left. The parallelism slowly grows, then slowly falls.
@@ -132,10 +137,20 @@ class WaveFront:
         Coefficient of variation of the threads' work.
     """
 
-    work: float
-    rows: int
-    columns: int
-    variation: float
+    work: PositiveSeconds
+    rows: Count
+    columns: Count
+    variation: Seconds
+
+    def __post_init__(self) -> None:
+        """Refuse a table with too many cells."""
+        super().__post_init__()
+        threads = self.rows * self.columns
+        if threads > MOST_THREADS:
+            raise InstanceError(
+                f"has {threads:,} threads, and {MOST_THREADS:,} is the most; take fewer rows or "
+                "columns"
+            )
 
     @property
     def most_parallel(self) -> int:

@@ -134,7 +134,7 @@ def test_another_structure_than_the_bases(tmp_path):
     (entry,) = read_mix(over).jobs
     assert entry.application.structure == WaveFront(work=4.0, rows=2, columns=3, variation=0.0)
     over.write_text(f"{start}rows = 2\ncolumns = 3\nthreads = 6\n")
-    with pytest.raises(DfoptError, match=r"application\.A\.threads: does not belong"):
+    with pytest.raises(DfoptError, match=r"application\.A\.threads: belongs to the kind 'blocks'"):
         read_mix(over)
 
 
@@ -174,9 +174,9 @@ WRONG = [
     ('victim = "latest"', 'match = "yes"', "policy.match: must be true or false"),
     ('victim = "latest"', "credit_decay = 0", "policy.credit_decay: must be more than 0"),
     ("work = 4.0", "work = -4.0", "application.A.work: must be more than 0"),
-    ("work = 4.0", "", "application.A.work: is missing; the structure 'blocks' needs it"),
+    ("work = 4.0", "", "application.A.work: is missing; the kind 'blocks' needs it"),
     ("work = 4.0", "work = inf", "application.A.work: NaN and infinite"),
-    ("work = 4.0", "work = 4.0\nsteps = 3", "application.A.steps: does not belong"),
+    ("work = 4.0", "work = 4.0\nsteps = 3", "A.steps: belongs to the kind 'time-steps'"),
     ("threads = 4", "threads = 0", "application.A.threads: must be at least 1"),
     ('structure = "blocks"', 'structure = "block"', "must be one of 'blocks'"),
     ('structure = "blocks"', "", "application.A.structure: is missing"),
