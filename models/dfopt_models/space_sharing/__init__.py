@@ -1,7 +1,7 @@
 """Space sharing: jobs share the processors of a machine, and processors move between them."""
 
 from dfopt_models.space_sharing.alone import Profile, profiles
-from dfopt_models.space_sharing.engine import Engine
+from dfopt_models.space_sharing.engine import AllocationPolicy, Engine
 from dfopt_models.space_sharing.job import ConservationError, JobFigures, ParallelJob, Worker
 from dfopt_models.space_sharing.mix import (
     AllocationParameters,
@@ -22,7 +22,6 @@ from dfopt_models.space_sharing.policies import (
     Equipartition,
     policy_named,
 )
-from dfopt_models.space_sharing.policy import AllocationPolicy, EngineView
 from dfopt_models.space_sharing.programs import Structure, ThreadProgram
 from dfopt_models.space_sharing.replication import EndedJob, Replication, Stays, replicate
 from dfopt_models.space_sharing.simulation import JobSummary, PolicySummary, simulate
@@ -46,7 +45,6 @@ __all__ = [
     "Dynamic",
     "EndedJob",
     "Engine",
-    "EngineView",
     "Equipartition",
     "JobEntry",
     "JobFigures",

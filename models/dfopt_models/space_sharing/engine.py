@@ -1,4 +1,4 @@
-"""The engine: a heap of events, and the processors they happen on.
+"""The engine: a heap of events, the processors they happen on, and policies that move these.
 
 Events are arrivals, the ends of threads, of start-ups and of yield delays, and the calls that
 policies asked for. Each end of a thread is an event of its own: nothing is batched. Often a
@@ -12,11 +12,11 @@ import random
 from collections.abc import Callable
 from heapq import heappop, heappush, heapreplace
 from itertools import count
+from typing import ClassVar
 
 from dfopt.errors import DfoptError
 from dfopt_models.space_sharing.job import ParallelJob, Worker
-from dfopt_models.space_sharing.mix import Mix
-from dfopt_models.space_sharing.policy import AllocationPolicy
+from dfopt_models.space_sharing.mix import AllocationParameters, Mix, TieBreak
 from dfopt_models.space_sharing.programs import Thread
 
 CANCELLED = -1
@@ -35,8 +35,53 @@ StayListener = Callable[[Worker, int, float, float], None]
 """Called with a worker, a processor, and the start and end of its stay there, in seconds."""
 
 
+class AllocationPolicy:
+    """Decides which job gets which processor; this base class gives no job any.
+
+    Every callback may look at the engine, give processors with :meth:`~Engine.give`, take
+    them with :meth:`~Engine.take`, and ask to be called later with
+    :meth:`~Engine.call_after`. A job keeps an idle processor until the policy takes it
+    away.
+
+    Parameters
+    ----------
+    parameters
+        The mix's numbers and tie-breaks.
+    """
+
+    name: ClassVar[str]
+    """The policy's name on the command line and in files."""
+
+    def __init__(self, parameters: AllocationParameters) -> None:
+        self.parameters = parameters
+
+    @property
+    def yield_delay(self) -> float:
+        """Seconds that a processor is idle before :meth:`yields` is called."""
+        return 0.0
+
+    def arrived(self, engine: Engine, job: ParallelJob) -> None:
+        """Act on the arrival of a job; others that arrive at the same time are there already."""
+
+    def ended(self, engine: Engine, job: ParallelJob) -> None:
+        """Act on the end of a job, whose processors are now unallocated.
+
+        A job that takes its place is there already, and arrives next.
+        """
+
+    def wants(self, engine: Engine, job: ParallelJob) -> None:
+        """Act on the request of a job that could use more processors."""
+
+    def yields(self, engine: Engine, job: ParallelJob, processor: int) -> None:
+        """Act on an idle processor, which its job is willing to yield."""
+
+    def worker(self, engine: Engine, job: ParallelJob, processor: int) -> Worker:
+        """Return the inactive worker that a job activates on a processor it is given."""
+        return chosen_worker(engine, list(job.inactive), self.parameters.worker)
+
+
 class Engine:
-    """Runs the jobs of a mix under a policy; :class:`EngineView` is what the policy sees of it.
+    """Runs the jobs of a mix under a policy, which sees its attributes and may act by its methods.
 
     Parameters
     ----------
@@ -54,6 +99,18 @@ class Engine:
 
     Attributes
     ----------
+    machine
+        The machine of the mix.
+    now
+        Seconds since the beginning.
+    jobs
+        The jobs that have arrived and have not ended, in the order of their arrival.
+    free
+        Unallocated processors, in the order in which they became so.
+    last
+        By processor: the worker that left it last (its history, T = 1).
+    random
+        For random choices: the same seed gives the same run.
     events
         How many have happened.
     """
@@ -99,7 +156,27 @@ class Engine:
         return self._owner[processor]
 
     def give(self, processor: int, job: ParallelJob, worker: Worker | None = None) -> None:
-        """Give a processor to a job; see :meth:`EngineView.give`."""
+        """Give a processor to a job: a reallocation.
+
+        A job that holds the processor loses it. A thread that runs there waits for another
+        processor of its job.
+
+        Parameters
+        ----------
+        processor
+            Free, or another job's.
+        job
+            A job with an inactive worker.
+        worker
+            One of its inactive workers; if None, the policy's :meth:`~AllocationPolicy.worker`
+            chooses.
+
+        Raises
+        ------
+        DfoptError
+            When there is no such processor; the job has ended, holds the processor already, or
+            has no inactive worker; or the worker is none of these.
+        """
         self._check_processor(processor)
         if job not in self.jobs or self._owner[processor] is job or not job.inactive:
             raise DfoptError(
@@ -134,7 +211,13 @@ class Engine:
         self._await(processor, self.now + self.machine.latency + overhead)
 
     def take(self, processor: int) -> None:
-        """Take a processor from its job; see :meth:`EngineView.take`."""
+        """Take a processor from its job, so that it is unallocated.
+
+        Raises
+        ------
+        DfoptError
+            When there is no such processor, or no job holds it.
+        """
         self._check_processor(processor)
         job, worker = self._owner[processor], self._worker[processor]
         if job is None or worker is None:
@@ -172,7 +255,13 @@ class Engine:
             self._resume(job)
 
     def call_after(self, seconds: float, callback: Callable[[], None]) -> None:
-        """Call a function some seconds from now; see :meth:`EngineView.call_after`."""
+        """Call a function some seconds from now.
+
+        Raises
+        ------
+        DfoptError
+            When the seconds are negative.
+        """
         if not seconds >= 0:
             raise DfoptError(
                 f"the policy {self.policy.name!r} asks to be called in {seconds!r} s; make it 0 or "
@@ -337,3 +426,18 @@ class Engine:
         job.waste -= latency - min(elapsed, latency)
         spent = max(0.0, elapsed - latency)
         job.overhead -= self._overhead[processor] - min(spent, self._overhead[processor])
+
+
+def chosen_worker(engine: Engine, workers: list[Worker], tie_break: TieBreak) -> Worker:
+    """Return one of several inactive workers, given in the order in which they stopped."""
+    match tie_break:
+        case TieBreak.LATEST:
+            # Workers that never ran have not stopped; the first of them is as good as any.
+            ran = (worker for worker in reversed(workers) if worker.last_processor is not None)
+            return next(ran, workers[0])
+        case TieBreak.EARLIEST:
+            return workers[0]
+        case TieBreak.LOWEST:
+            return min(workers, key=lambda worker: worker.number)
+        case TieBreak.RANDOM:
+            return engine.random.choice(workers)

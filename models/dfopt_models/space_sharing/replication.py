@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dfopt.errors import DfoptError
-from dfopt_models.space_sharing.engine import Engine
+from dfopt_models.space_sharing.engine import AllocationPolicy, Engine
 from dfopt_models.space_sharing.job import (
     JobFigures,
     ParallelJob,
@@ -20,7 +20,6 @@ from dfopt_models.space_sharing.job import (
     figures_of,
 )
 from dfopt_models.space_sharing.mix import AllocationParameters, JobEntry, Mix
-from dfopt_models.space_sharing.policy import AllocationPolicy
 
 if TYPE_CHECKING:
     from dfopt.trace import Trace

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dfopt.simulate import policy_source
+from dfopt_models.space_sharing.engine import AllocationPolicy
 from dfopt_models.space_sharing.policies.dyn_aff import DynAff, DynAffDelay, DynAffNoPri
 from dfopt_models.space_sharing.policies.dynamic import Dynamic
 from dfopt_models.space_sharing.policies.equipartition import Equipartition
-from dfopt_models.space_sharing.policy import AllocationPolicy
 
 __all__ = [
     "POLICIES",

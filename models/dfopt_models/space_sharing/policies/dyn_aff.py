@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from dfopt_models.space_sharing.engine import Engine
 from dfopt_models.space_sharing.job import ParallelJob, Worker
 from dfopt_models.space_sharing.mix import TieBreak
 from dfopt_models.space_sharing.policies.dynamic import Dynamic
-from dfopt_models.space_sharing.policy import EngineView
 
 
 class DynAff(Dynamic):
@@ -15,15 +15,15 @@ class DynAff(Dynamic):
 
     name = "dyn-aff"
 
-    def unallocated(self, engine: EngineView, job: ParallelJob) -> int | None:
+    def unallocated(self, engine: Engine, job: ParallelJob) -> int | None:
         """Rule D.1, the desired processor first (A.2)."""
         return self._desired(engine, job, engine.free)
 
-    def willing_to_yield(self, engine: EngineView, job: ParallelJob) -> int | None:
+    def willing_to_yield(self, engine: Engine, job: ParallelJob) -> int | None:
         """Rule D.2, the desired processor first (A.2)."""
         return self._desired(engine, job, self.yielded(engine, job))
 
-    def available(self, engine: EngineView, processor: int) -> None:
+    def available(self, engine: Engine, processor: int) -> None:
         """Rule A.1: the last task on the processor gets it back, if its job's priority allows."""
         last = engine.last[processor]
         if last is not None and self._may_return(engine, last):
@@ -31,7 +31,7 @@ class DynAff(Dynamic):
         else:
             super().available(engine, processor)
 
-    def worker(self, engine: EngineView, job: ParallelJob, processor: int) -> Worker:
+    def worker(self, engine: Engine, job: ParallelJob, processor: int) -> Worker:
         """Return the worker that ran there last, if the job has one."""
         if self.parameters.match:
             for worker in reversed(job.inactive):
@@ -39,19 +39,17 @@ class DynAff(Dynamic):
                     return worker
         return super().worker(engine, job, processor)
 
-    def outranks(self, engine: EngineView, job: ParallelJob) -> bool:
+    def outranks(self, engine: Engine, job: ParallelJob) -> bool:
         """Rule A.1: whether the job's priority is as high as that of any requester."""
         first = self.first_requester(engine)
         return first is None or self.credits.priority(job) >= self.credits.priority(first)
 
-    def _may_return(self, engine: EngineView, last: Worker) -> bool:
+    def _may_return(self, engine: Engine, last: Worker) -> bool:
         """Return whether a processor's last task is inactive and has both work and priority."""
         job = last.job
         return last in job.inactive and job.wants > 0 and self.outranks(engine, job)
 
-    def _desired(
-        self, engine: EngineView, job: ParallelJob, available: Iterable[int]
-    ) -> int | None:
+    def _desired(self, engine: Engine, job: ParallelJob, available: Iterable[int]) -> int | None:
         """Rule A.2: of the available processors, the one where the most critical task ran last.
 
         If that one is not available it is that of the next critical task, and so on; if none is,
@@ -66,7 +64,7 @@ class DynAff(Dynamic):
                 return desired
         return processors[0]
 
-    def _by_criticality(self, engine: EngineView, job: ParallelJob) -> Iterable[Worker]:
+    def _by_criticality(self, engine: Engine, job: ParallelJob) -> Iterable[Worker]:
         match self.parameters.worker:
             case TieBreak.LATEST:
                 return reversed(job.inactive)
@@ -100,10 +98,10 @@ class DynAffNoPri(DynAff):
 
     name = "dyn-aff-nopri"
 
-    def preempted(self, engine: EngineView, job: ParallelJob) -> int | None:
+    def preempted(self, engine: Engine, job: ParallelJob) -> int | None:
         """Return None: without rule D.3 no job is preempted."""
         return None
 
-    def outranks(self, engine: EngineView, job: ParallelJob) -> bool:
+    def outranks(self, engine: Engine, job: ParallelJob) -> bool:
         """Rule A.1 without its condition: the last task may always return."""
         return True

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 
+from dfopt_models.space_sharing.engine import AllocationPolicy, Engine
 from dfopt_models.space_sharing.job import ParallelJob
 from dfopt_models.space_sharing.mix import AllocationParameters, TieBreak
-from dfopt_models.space_sharing.policy import AllocationPolicy, EngineView
 
 
 class Credits:
@@ -25,7 +25,7 @@ class Credits:
         self._settled = 0.0
         self._fair = 0.0
 
-    def settle(self, engine: EngineView) -> None:
+    def settle(self, engine: Engine) -> None:
         """Bring all credits up to now; called before any allocation changes."""
         elapsed = engine.now - self._settled
         if elapsed:
@@ -35,12 +35,12 @@ class Credits:
                 self._credit[job] = limit + (credit - limit) * kept
             self._settled = engine.now
 
-    def arrived(self, engine: EngineView, job: ParallelJob) -> None:
+    def arrived(self, engine: Engine, job: ParallelJob) -> None:
         """Begin an account."""
         self._credit[job] = 0.0
         self._fair = engine.machine.processors / len(engine.jobs)
 
-    def ended(self, engine: EngineView, job: ParallelJob) -> None:
+    def ended(self, engine: Engine, job: ParallelJob) -> None:
         """Close an account."""
         del self._credit[job]
         self._fair = engine.machine.processors / max(1, len(engine.jobs))
@@ -70,7 +70,7 @@ class Dynamic(AllocationPolicy):
 
     # When the policy is called.
 
-    def arrived(self, engine: EngineView, job: ParallelJob) -> None:
+    def arrived(self, engine: Engine, job: ParallelJob) -> None:
         """Serve the new job."""
         self.credits.settle(engine)
         self.credits.arrived(engine, job)
@@ -80,13 +80,13 @@ class Dynamic(AllocationPolicy):
             self._reviewing = True
             engine.call_after(self.parameters.review_interval, lambda: self._review(engine))
 
-    def ended(self, engine: EngineView, job: ParallelJob) -> None:
+    def ended(self, engine: Engine, job: ParallelJob) -> None:
         """Hand out what the job had (D.1)."""
         self.credits.settle(engine)
         self.credits.ended(engine, job)
         self._hand_out(engine)
 
-    def wants(self, engine: EngineView, job: ParallelJob) -> None:
+    def wants(self, engine: Engine, job: ParallelJob) -> None:
         """Serve a request with the least valuable processors: D.1, D.2, D.3."""
         self.credits.settle(engine)
         while job.wants:
@@ -99,37 +99,37 @@ class Dynamic(AllocationPolicy):
                 return
             engine.give(processor, job)
 
-    def yields(self, engine: EngineView, job: ParallelJob, processor: int) -> None:
+    def yields(self, engine: Engine, job: ParallelJob, processor: int) -> None:
         """Give an idle processor to a job that has a use for it (D.2)."""
         self.credits.settle(engine)
         self.available(engine, processor)
 
-    def _hand_out(self, engine: EngineView) -> None:
+    def _hand_out(self, engine: Engine) -> None:
         for processor in tuple(engine.free):
             self.available(engine, processor)
 
-    def _review(self, engine: EngineView) -> None:
+    def _review(self, engine: Engine) -> None:
         for job in sorted(engine.jobs, key=self.credits_now(engine), reverse=True):
             if job.wants:
                 self.wants(engine, job)
         engine.call_after(self.parameters.review_interval, lambda: self._review(engine))
 
-    def credits_now(self, engine: EngineView) -> Callable[[ParallelJob], float]:
+    def credits_now(self, engine: Engine) -> Callable[[ParallelJob], float]:
         """Return the priorities of this moment."""
         self.credits.settle(engine)
         return self.credits.priority
 
     # The rules of the paper.
 
-    def unallocated(self, engine: EngineView, job: ParallelJob) -> int | None:
+    def unallocated(self, engine: Engine, job: ParallelJob) -> int | None:
         """Rule D.1: an unallocated processor."""
         return next(iter(engine.free), None)
 
-    def willing_to_yield(self, engine: EngineView, job: ParallelJob) -> int | None:
+    def willing_to_yield(self, engine: Engine, job: ParallelJob) -> int | None:
         """Rule D.2: a processor that its job is willing to yield."""
         return next(self.yielded(engine, job), None)
 
-    def preempted(self, engine: EngineView, job: ParallelJob) -> int | None:
+    def preempted(self, engine: Engine, job: ParallelJob) -> int | None:
         """Rule D.3: a processor of the job with the largest allocation, where equity is served.
 
         That is where the requester's priority exceeds the other's by more than the one processor
@@ -153,7 +153,7 @@ class Dynamic(AllocationPolicy):
             case TieBreak.LOWEST:
                 return min(held)
 
-    def available(self, engine: EngineView, processor: int) -> None:
+    def available(self, engine: Engine, processor: int) -> None:
         """Give an available processor to the requester of highest priority, if there is any."""
         requester = self.first_requester(engine)
         if requester is not None:
@@ -161,7 +161,7 @@ class Dynamic(AllocationPolicy):
 
     # Questions of the rules.
 
-    def yielded(self, engine: EngineView, job: ParallelJob) -> Iterator[int]:
+    def yielded(self, engine: Engine, job: ParallelJob) -> Iterator[int]:
         """Yield the processors that other jobs are willing to yield."""
         for other in engine.jobs:
             if other is not job:
@@ -169,7 +169,7 @@ class Dynamic(AllocationPolicy):
                     if since + self.yield_delay <= engine.now:  # added as the engine adds it
                         yield processor
 
-    def first_requester(self, engine: EngineView) -> ParallelJob | None:
+    def first_requester(self, engine: Engine) -> ParallelJob | None:
         """Return the requesting job of highest priority."""
         requesters = [job for job in engine.jobs if job.wants]
         return max(requesters, key=self.credits.priority, default=None)

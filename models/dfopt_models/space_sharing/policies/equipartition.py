@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from dfopt_models.space_sharing.engine import AllocationPolicy, Engine
 from dfopt_models.space_sharing.job import ParallelJob
-from dfopt_models.space_sharing.policy import AllocationPolicy, EngineView
 
 
 class Equipartition(AllocationPolicy):
@@ -16,15 +16,15 @@ class Equipartition(AllocationPolicy):
 
     name = "equipartition"
 
-    def arrived(self, engine: EngineView, job: ParallelJob) -> None:
+    def arrived(self, engine: Engine, job: ParallelJob) -> None:
         """Share the processors anew."""
         self._share(engine)
 
-    def ended(self, engine: EngineView, job: ParallelJob) -> None:
+    def ended(self, engine: Engine, job: ParallelJob) -> None:
         """Share the processors anew."""
         self._share(engine)
 
-    def _share(self, engine: EngineView) -> None:
+    def _share(self, engine: Engine) -> None:
         numbers = allocation_numbers(list(engine.jobs), engine.machine.processors)
         for job, processors in numbers.items():
             for processor in tuple(job.held)[processors:]:
