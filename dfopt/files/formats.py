@@ -11,8 +11,9 @@ from pathlib import Path
 from dfopt.errors import FileError
 from dfopt.files.storage import read_text
 from dfopt.files.streams import PEEK, first_bytes, shown_name
-from dfopt.files.strict_json import Document, described_json, parse_document
+from dfopt.files.strict_json import Document, parse_document
 from dfopt.files.strict_toml import parse_toml
+from dfopt.structs import described_value
 
 
 def _commands(names: str) -> str:
@@ -149,7 +150,7 @@ def check_format(document: Document, expected: Format) -> None:
     if "format" not in document:
         problem = f"is missing; {expected.content} has {str(expected)!r} here"
     else:
-        problem = f"must be {str(expected)!r}, not {described_json(given)}"
+        problem = f"must be {str(expected)!r}, not {described_value(given)}"
     raise FileError(problem, place="format")
 
 

@@ -19,7 +19,7 @@ from dfopt.checks import described
 from dfopt.errors import FileError
 from dfopt.files.storage import read_text
 from dfopt.files.streams import shown_name
-from dfopt.structs import shown_place
+from dfopt.structs import described_value, shown_place
 
 Document = dict[str, Any]
 
@@ -87,7 +87,7 @@ def check_document(document: object) -> None:
     if isinstance(document, _Flaw):
         raise FileError(document.problem, place=shown_place(document.path))
     if not isinstance(document, dict):
-        raise FileError(f"must be an object {{…}}, not {described_json(document)}")
+        raise FileError(f"must be an object {{…}}, not {described_value(document)}")
     containers: list[tuple[Any, tuple[str | int, ...]]] = [(document, ())]
     for container, path in containers:  # grows on the way: level by level, in reading order
         if len(path) > DEEPEST_NESTING:
@@ -131,20 +131,6 @@ def _check_scalar(value: object, path: tuple[str | int, ...]) -> None:
         case _:
             problem = f"JSON has no {type(value).__name__}; use a list or a dict"
     raise FileError(problem, place=shown_place(path))
-
-
-def described_json(value: object) -> str:
-    """Return a short text for a wrong value, in JSON's words."""
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "true" if value else "false"
-        case dict():
-            return "an object"
-        case list():
-            return "an array"
-    return described(value)
 
 
 def _syntax_error(text: str, error: json.JSONDecodeError) -> FileError:

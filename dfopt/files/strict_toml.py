@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import re
 import tomllib
-from datetime import date, time
 from typing import Any
 
 from dfopt.errors import FileError
-from dfopt.files.strict_json import described_json
 
 PARSER_PLACE = re.compile(
     r"^(?P<problem>.*?)(?: \(at (?P<place>line \d+, column \d+)\))?$", re.DOTALL
@@ -60,10 +58,3 @@ def _syntax_error(message: str, text: str) -> FileError:
             f"this key is there more than once ({problem}); keep one", place=found["place"] or ""
         )
     return FileError(f"this is not TOML ({problem}); correct it", place=found["place"] or "")
-
-
-def described_toml(value: object) -> str:
-    """Return a short text for a wrong value, in TOML's words."""
-    if isinstance(value, dict):
-        return "a table"
-    return str(value) if isinstance(value, date | time) else described_json(value)

@@ -19,10 +19,10 @@ import numpy as np
 
 from dfopt.checks import LARGEST_TOTAL, check_name, described
 from dfopt.errors import DfoptError, FileError
-from dfopt.files.strict_json import Document, described_json
+from dfopt.files.strict_json import Document
 from dfopt.problem.cache_state import Leaves
 from dfopt.problem.instance import LARGEST_CPU_COUNT
-from dfopt.structs import Natural, at, reader
+from dfopt.structs import Natural, at, described_value, reader
 from dfopt.trace.readers.ftrace import FTRACE
 from dfopt.trace.readers.kernel_text import pieces_of, read_kernel_text
 from dfopt.trace.readers.perf import PERF
@@ -197,7 +197,7 @@ def _slice(event: Document, place: str) -> _Slice:
     start, length = at("ts", _microseconds, event["ts"]), at("dur", _microseconds, event["dur"])
     args = event.get("args", {})
     if not isinstance(args, dict):
-        raise FileError(f"must be an object {{…}}, not {described_json(args)}", place="args")
+        raise FileError(f"must be an object {{…}}, not {described_value(args)}", place="args")
     return _Slice(
         place=place,
         cpu=_cpu(event),
@@ -226,7 +226,7 @@ def _cpu(event: Document) -> int:
 
 def _microseconds(value: object) -> int | Decimal:
     if isinstance(value, bool) or not isinstance(value, int | Decimal):
-        raise FileError(f"must be a number of microseconds, not {described_json(value)}")
+        raise FileError(f"must be a number of microseconds, not {described_value(value)}")
     if not 0 <= value <= LARGEST_TOTAL // PER_MICROSECOND:
         raise FileError(f"is {described(str(value))}; times go from 0 to 2^62 nanoseconds")
     return value
@@ -264,12 +264,12 @@ def _events(document: object) -> list[Event]:
         document = document["traceEvents"]
     if not isinstance(document, list):
         raise FileError(
-            f"must be an array of events, not {described_json(document)}", place="traceEvents"
+            f"must be an array of events, not {described_value(document)}", place="traceEvents"
         )
     events = [(f"traceEvents[{number}]", event) for number, event in enumerate(document)]
     for place, event in events:
         if not isinstance(event, dict):
-            raise FileError(f"must be an object {{…}}, not {described_json(event)}", place=place)
+            raise FileError(f"must be an object {{…}}, not {described_value(event)}", place=place)
     return events
 
 
