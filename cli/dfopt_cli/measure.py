@@ -218,12 +218,7 @@ def penalties(
 
     Example: dfopt measure penalties --kernel chase --quantum 0.005 -o penalties.toml
     """
-    from dfopt_models.measure.measured_penalties import (
-        extras_of_runs,
-        penalties_of_runs,
-        rejected_share,
-    )
-    from dfopt_models.measure.penalties import penalties_document
+    from dfopt_models.measure.measured_penalties import measured_document, rejected_share
     from dfopt_models.measure.penalty_runs import PenaltyPlan, run_here
     from dfopt_models.measure.this_machine import conditions
 
@@ -250,11 +245,10 @@ def penalties(
         return run
 
     finished, are_all = finished_runs(runs, once, quiet=quiet)
-    found = [penalties_of_run for penalties_of_run, _ in finished]
-    times = [time for _, time in finished]
-    measured = penalties_of_runs(found, switch_times=times)
-    document = penalties_document(
-        measured, beside=extras_of_runs(found, switch_times=times, conditions=before)
+    document = measured_document(
+        [penalties_of_run for penalties_of_run, _ in finished],
+        switch_times=[time for _, time in finished],
+        conditions=before,
     )
     write_and_print(document, penalties_table(document), output, as_json=as_json, are_all=are_all)
 

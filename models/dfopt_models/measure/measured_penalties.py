@@ -7,7 +7,7 @@ from statistics import mean, median
 from typing import Any
 
 from dfopt_models.measure.machine import AFTER, MeasurementError
-from dfopt_models.measure.penalties import JobPenalties, MeasuredPenalties
+from dfopt_models.measure.penalties import JobPenalties, MeasuredPenalties, penalties_document
 from dfopt_models.measure.penalty_runs import PenaltyOfRun
 from dfopt_models.response_time import PenaltiesOfQuantum
 
@@ -21,10 +21,13 @@ LEAST_SHARE = 0.002
 """... or by this share of the interval, which moves no response time by more."""
 
 
-def penalties_of_runs(
-    runs: Sequence[Sequence[PenaltyOfRun]], *, switch_times: Sequence[float]
-) -> MeasuredPenalties:
-    """Return the penalties that several runs measured: the medians of theirs.
+def measured_document(
+    runs: Sequence[Sequence[PenaltyOfRun]],
+    *,
+    switch_times: Sequence[float],
+    conditions: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Return the document of penalties that several runs measured: the medians of theirs.
 
     P^A is the mean over the jobs that ran in between. A penalty that is lost in the noise below 0
     is 0.
@@ -35,40 +38,54 @@ def penalties_of_runs(
         The estimates of each run, in one order.
     switch_times
         Seconds until a CPU runs another process, by run.
+    conditions
+        What else was the case.
 
     Raises
     ------
     MeasurementError
         When runs differ too much.
     """
-    by_place: dict[tuple[str, float], dict[str, float]] = {}
-    for estimates in zip(*runs, strict=True):
-        first = estimates[0]
-        penalties = [one.penalty for one in estimates]
-        spread_of(penalties, quantum=first.quantum, what=_what(first))
-        places = by_place.setdefault((first.job, first.quantum), {})
-        places[first.preparation] = max(0.0, median(penalties))
+    rows = [_row(estimates) for estimates in zip(*runs, strict=True)]
     jobs: dict[str, list[PenaltiesOfQuantum]] = {}
-    without = ""
-    for (job, quantum), found in sorted(by_place.items(), key=lambda entry: entry[0][1]):
-        after = [value for name, value in found.items() if name.startswith(AFTER)]
-        (without,) = (name for name in found if not name.startswith(AFTER))
-        jobs.setdefault(job, []).append(
-            PenaltiesOfQuantum(
-                quantum=quantum,
-                affinity=round(mean(after), SECOND_DIGITS),
-                no_affinity=round(found[without], SECOND_DIGITS),
+    for quantum in sorted({row["quantum"] for row in rows}):
+        for job in dict.fromkeys(row["job"] for row in rows):
+            after, without = (
+                [
+                    max(0.0, row["penalty"])
+                    for row in rows
+                    if (row["job"], row["quantum"]) == (job, quantum)
+                    and row["between"].startswith(AFTER) is has_affinity
+                ]
+                for has_affinity in (True, False)
             )
-        )
-    others = dict.fromkeys(one.preparation for one in runs[0] if one.preparation.startswith(AFTER))
-    return MeasuredPenalties(
+            jobs.setdefault(job, []).append(
+                PenaltiesOfQuantum(
+                    quantum=quantum,
+                    affinity=round(mean(after), SECOND_DIGITS),
+                    no_affinity=mean(without),
+                )
+            )
+    between = dict.fromkeys(row["between"] for row in rows)
+    others = [name for name in between if name.startswith(AFTER)]
+    (alone,) = (name for name in between if name not in others)
+    penalties = MeasuredPenalties(
         reallocation_time=round(median(switch_times), SECOND_DIGITS),
         job=tuple(JobPenalties(name=job, penalties=tuple(table)) for job, table in jobs.items()),
         sources={
             "reallocation_time": f"measured: {len(runs)} runs, two processes that wake each other "
             "through pipes",
             "penalties": f"measured: {len(runs)} runs; affinity is {' and '.join(others)}, "
-            f"no_affinity is {without}",
+            f"no_affinity is {alone}",
+        },
+    )
+    return penalties_document(
+        penalties,
+        beside={
+            "x-conditions": dict(conditions)
+            | {"runs": len(runs), "rejected": round(max(map(rejected_share, runs)), SHARE_DIGITS)},
+            "x-reallocation-time-of-runs": [round(time, SECOND_DIGITS) for time in switch_times],
+            "x-measured": rows,
         },
     )
 
@@ -98,21 +115,6 @@ def spread_of(penalties: Sequence[float], *, quantum: float, what: str) -> float
     return spread
 
 
-def extras_of_runs(
-    runs: Sequence[Sequence[PenaltyOfRun]],
-    *,
-    switch_times: Sequence[float],
-    conditions: Mapping[str, Any],
-) -> dict[str, Any]:
-    """Return what stands beside penalties in their file: how they were measured."""
-    return {
-        "x-conditions": dict(conditions)
-        | {"runs": len(runs), "rejected": round(max(map(rejected_share, runs)), SHARE_DIGITS)},
-        "x-reallocation-time-of-runs": [round(time, SECOND_DIGITS) for time in switch_times],
-        "x-measured": [_row(estimates) for estimates in zip(*runs, strict=True)],
-    }
-
-
 def rejected_share(run: Sequence[PenaltyOfRun]) -> float:
     """Return the share of a run's slices that were rejected."""
     lost = sum(one.rejected for one in run)
@@ -122,20 +124,16 @@ def rejected_share(run: Sequence[PenaltyOfRun]) -> float:
 def _row(estimates: Sequence[PenaltyOfRun]) -> dict[str, Any]:
     first = estimates[0]
     penalties = [one.penalty for one in estimates]
+    what = f"{first.job}, {first.quantum * 1e3:g} ms, {first.preparation}"
+    spread = spread_of(penalties, quantum=first.quantum, what=what)
     return {
         "job": first.job,
         "quantum": first.quantum,
         "between": first.preparation,
         "penalty": round(median(penalties), SECOND_DIGITS),
         "penalties_of_runs": [round(penalty, SECOND_DIGITS) for penalty in penalties],
-        "spread_of_runs": round(
-            spread_of(penalties, quantum=first.quantum, what=_what(first)), SECOND_DIGITS
-        ),
+        "spread_of_runs": round(spread, SECOND_DIGITS),
         "slices": sum(one.slices for one in estimates),
         "rejected": sum(one.rejected for one in estimates),
         "estimate": "whole slices" if any(one.is_whole for one in estimates) else "warm-up",
     }
-
-
-def _what(estimate: PenaltyOfRun) -> str:
-    return f"{estimate.job}, {estimate.quantum * 1e3:g} ms, {estimate.preparation}"

@@ -10,9 +10,9 @@ import tomli_w
 from jsonschema import Draft202012Validator
 
 from dfopt.files import schema
-from dfopt_models.measure import parse_penalties, penalties_document
+from dfopt_models.measure import parse_penalties
 from dfopt_models.measure.machine import MOVED, STATIONARY, MeasurementError
-from dfopt_models.measure.measured_penalties import extras_of_runs, penalties_of_runs
+from dfopt_models.measure.measured_penalties import measured_document
 from dfopt_models.measure.memory import TimedPass, TimedSlice
 from dfopt_models.measure.penalty_runs import (
     PenaltyOfRun,
@@ -172,11 +172,8 @@ def whole_run() -> list[PenaltyOfRun]:
 
 def test_the_document() -> None:
     runs, times = [whole_run(), whole_run()], [2e-6, 3e-6]
-    written = penalties_document(
-        penalties_of_runs(runs, switch_times=times),
-        beside=extras_of_runs(
-            runs, switch_times=times, conditions={"cpu": "simulated", "load": 0.5}
-        ),
+    written = measured_document(
+        runs, switch_times=times, conditions={"cpu": "simulated", "load": 0.5}
     )
     text = tomli_w.dumps(written)
     document = tomllib.loads(text)
@@ -207,16 +204,20 @@ def test_the_document() -> None:
 )
 def test_runs_that_disagree_are_an_error(values: tuple[float, ...], problem: str) -> None:
     with pytest.raises(MeasurementError, match=problem):
-        penalties_of_runs([[estimate(value)] for value in values], switch_times=[1e-6, 1e-6])
+        measured_document(
+            [[estimate(value)] for value in values], switch_times=[1e-6, 1e-6], conditions={}
+        )
 
 
 def test_what_is_lost_in_the_noise_is_nothing() -> None:
     # 0.2 % of 10 ms is 20 microseconds.
-    found = penalties_of_runs(
+    found = measured_document(
         [[estimate(value), estimate(value, "after b")] for value in (-8e-6, 6e-6, -1e-6)],
         switch_times=[1e-6] * 3,
+        conditions={},
     )
-    assert found.of("a")[0].no_affinity == 0
+    assert found["job"][0]["penalties"] == [{"quantum": 0.01, "affinity": 0, "no_affinity": 0}]
+    assert found["x-measured"][0]["penalty"] == -1e-6
 
 
 def estimate(seconds: float, preparation: str = MOVED) -> PenaltyOfRun:
