@@ -264,10 +264,7 @@ def space_sharing(
     """
     from dfopt_cli.progress import live_line, replication_status
     from dfopt_models.space_sharing import read_mix, simulate
-    from dfopt_models.space_sharing.simulation_document import (
-        simulation_document,
-        simulation_tables,
-    )
+    from dfopt_models.space_sharing.simulation import simulation_document, simulation_tables
 
     with naming(mix):
         subject = read_mix(mix)
@@ -313,7 +310,7 @@ def space_sharing(
 def show_alone(mix: Mix, seeds: range, output: str | None) -> None:
     """Print what each application does alone on the machine, and draw it."""
     from dfopt_models.space_sharing import profiles
-    from dfopt_models.space_sharing.simulation_document import profile_tables
+    from dfopt_models.space_sharing.alone import profile_tables
 
     if output is not None:
         from dfopt.plot.picture import check_picture_name

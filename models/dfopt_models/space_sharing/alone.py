@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from dfopt.table import Table, TableColumn, columns, table_of
 from dfopt_models.space_sharing.mix import Mix
 from dfopt_models.space_sharing.programs import time_at_levels
 
@@ -54,3 +55,25 @@ def profiles(mix: Mix, *, seeds: Iterable[int] = range(1)) -> tuple[Profile, ...
         demand = sum(running * share for running, share in enumerate(shares, start=1))
         found.append(Profile(application=one.name, shares=shares, elapsed=elapsed, demand=demand))
     return tuple(found)
+
+
+def profile_tables(profiles: Sequence[Profile]) -> list[Table]:
+    """Return what applications do alone: elapsed time, demand, and shares by processors."""
+    levels = zip(*(one.shares for one in profiles), strict=True)
+    applications = (TableColumn(one.application, format=".1%") for one in profiles)
+    return [
+        table_of(
+            "alone",
+            profiles,
+            {
+                "application": "application",
+                "elapsed": "elapsed [s] :,.2f",
+                "demand": "average demand :.2f",
+            },
+        ),
+        Table(
+            "share of the time in which this number of processors runs its threads",
+            (*columns("processors"), *applications),
+            [(level, *shares) for level, shares in enumerate(levels, start=1)],
+        ),
+    ]

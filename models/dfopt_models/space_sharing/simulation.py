@@ -1,4 +1,4 @@
-"""Simulations: replications of a mix under several policies, and their mean figures."""
+"""Simulations: replications of a mix under several policies, their mean figures, and tables."""
 
 from __future__ import annotations
 
@@ -6,18 +6,31 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, fields
 from pathlib import Path
+from typing import Any
 
 from dfopt.errors import DfoptError
+from dfopt.files.formats import Format
 from dfopt.parallel import available_processors
 from dfopt.parallel.pool import performed
 from dfopt.simulate.policy_source import naming_policy
-from dfopt.simulate.statistics import Interval, confidence_interval
+from dfopt.simulate.statistics import CONFIDENCE, Interval, confidence_interval
+from dfopt.table import Table, Uncertain, columns, facts
 from dfopt_models.space_sharing.job import JobFigures
 from dfopt_models.space_sharing.mix import Mix
 from dfopt_models.space_sharing.policies import POLICIES, policy_named
 from dfopt_models.space_sharing.replication import Replication, Stays, replicate
 
 FIGURES = tuple(field.name for field in fields(JobFigures))
+
+COLUMNS = {
+    "response_time": "response time [s] :,.2f",
+    "work": "work :,.1f",
+    "waste": "waste :,.1f",
+    "overhead": "overhead :,.2f",
+    "reallocations": "reallocated :,.0f",
+    "allocation": "allocation :,.2f",
+}
+"""How the figures are shown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -235,3 +248,76 @@ def _interval(means: Sequence[float | None]) -> Interval:
     """Return the mean of a figure over replications, each of which counts with its runs' mean."""
     known = [mean for mean in means if mean is not None]
     return confidence_interval(known or [0.0] * len(means))
+
+
+def simulation_document(
+    mix: Mix, summaries: Sequence[PolicySummary], *, seed: int
+) -> dict[str, Any]:
+    """Return the figures as a document ``dfopt-simulation/1``.
+
+    Parameters
+    ----------
+    mix
+        The simulated mix.
+    summaries
+        The figures, one summary for each policy.
+    seed
+        The seed of the first replication.
+    """
+    return {
+        "format": Format.SIMULATION,
+        "mix": mix.name,
+        "seed": seed,
+        "confidence": CONFIDENCE,
+        "policies": [
+            {
+                "policy": summary.policy,
+                "replications": summary.replications,
+                "events": summary.events,
+                "simulated_s": summary.duration,
+                "jobs": [_job_document(job) for job in summary.jobs],
+            }
+            for summary in summaries
+        ],
+    }
+
+
+def _job_document(job: JobSummary) -> dict[str, Any]:
+    return {
+        "application": job.application,
+        "ended": job.ended,
+        **{
+            name: {"mean": interval.mean, "half_width": interval.half_width}
+            for name, interval in job.figures.items()
+        },
+    }
+
+
+def simulation_tables(mix: Mix, summaries: Sequence[PolicySummary]) -> list[Table]:
+    """Return the figures as tables, one for each application."""
+    simulated = facts(
+        {
+            "processors": mix.machine.processors,
+            "simulated [s]": round(sum(summary.duration for summary in summaries)),
+            "events": sum(summary.events for summary in summaries),
+        },
+        mix.name,
+    )
+    tables = [
+        Table(
+            job.application,
+            columns("policy", *COLUMNS.values(), "affinity :.0%"),
+            [
+                (
+                    summary.policy,
+                    *(Uncertain(figures[name].mean, figures[name].half_width) for name in COLUMNS),
+                    figures["affinity"].mean,
+                )
+                for summary in summaries
+                for figures in [summary.job(job.application).figures]
+            ],
+        )
+        for job in summaries[0].jobs
+    ]
+    note = "work, waste and overhead in processor-seconds; ± 95 % confidence"
+    return [simulated, *tables, Table("", notes=[note])]
