@@ -145,7 +145,6 @@ class BestContents:
         bound = tree.bound
         self._prove(prover, tree, bound + prover.base - 1)
         tree.dive()
-        tree.choose_integers()
         for steps in range(MOST_STEPS):
             if self._is_hopeless(steps) or not tree.step():
                 break
@@ -153,7 +152,6 @@ class BestContents:
             if least > bound:
                 self._prove(prover, tree, least + prover.base - 1)
                 bound = min(least, tree.bound)
-                tree.choose_integers()
 
     def _minimise_the_largest(self) -> None:
         """Find the least threshold that has a plan."""
@@ -167,7 +165,6 @@ class BestContents:
             if (further and not first.begin()) or first.dive():
                 break
         while threshold <= self.listing.reach:
-            tree.choose_integers()
             for steps in range(MOST_STEPS):
                 if self._is_hopeless(steps) or not tree.step():
                     break

@@ -23,7 +23,6 @@ from dfopt.solvers.matrix.content_program import (
     Plan,
     SupportDuals,
 )
-from dfopt.solvers.matrix.integral_plan import integral_plan
 from dfopt.solvers.matrix.touching_conditions import TOLERANCE
 
 NO_PLAN = 1 << 60
@@ -138,22 +137,6 @@ class ContentSearch:
             if plan is not None or not self._queue:
                 break
             plan = self._dive(self._queue[0], self._source)
-        return plan is not None
-
-    def choose_integers(self) -> bool:
-        """Look for a plan in the open part of the least bound by an integer program."""
-        if not self._queue or self.bound >= self.below():
-            return False
-        node, below = self._queue[0], self.below()
-        plan = integral_plan(
-            self.program,
-            node.solution,
-            node.part.limits,
-            permitted=self.permitted,
-            below=below if below < NO_PLAN else None,
-        )
-        if plan is not None:
-            self.found(plan)
         return plan is not None
 
     def step(self) -> bool:

@@ -2,14 +2,10 @@
 
 import pytest
 
-from dfopt import replace
 from dfopt.costs.cost_table import CostTable
 from dfopt.problem.certificate import Supports
 from dfopt.problem.instance import Instance, Objective
 from dfopt.solvers.matrix import by_contents, by_type_of_matrix
-from dfopt.solvers.matrix.content_master import solve_by_columns
-from dfopt.solvers.matrix.content_program import ContentProgram
-from dfopt.solvers.matrix.integral_plan import integral_plan
 from dfopt.solvers.matrix.problem import MatrixProblem, matrix_problem
 from dfopt.solvers.matrix.support_costs import SupportCosts, rest_of
 from dfopt.solvers.matrix.support_list import SupportList
@@ -74,32 +70,6 @@ def test_twenty_types_are_proven(seed: int) -> None:
     assert search.is_closed
     assert isinstance(search.certificate, Supports)
     assert_proven(instance, search)
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_whole_numbers_of_supports_cost_what_the_optimum_costs(seed: int) -> None:
-    instance = drawn(seed, tasks=60, types=5, cpus=4, warm=seed % 3 == 0)
-    instance = replace(instance, objective=Objective.TOTAL_PENALTY)
-    problem, _ = matrix_problem_of(instance)
-    other = chosen(instance)
-    listing = SupportList(problem, [0] * 5, most=100)
-    cpus = [problem.starts.count(start) for start in range(len(problem.start))]
-    program = ContentProgram(listing, cpus)
-    solution = solve_by_columns(program, {})
-    assert solution is not None
-    assert other.objective is not None
-    for below in (None, other.objective + 1, other.objective):
-        plan = integral_plan(program, solution, {}, permitted=None, below=below)
-        if below == other.objective:
-            assert plan is None
-            continue
-        assert plan is not None
-        rests = [
-            number * int(listing.rest[group][listing.numbers[support]])
-            for (group, support), number in plan.items()
-        ]
-        assert sum(rests) == other.objective
-        assert sum(plan.values()) == 4
 
 
 def test_types_that_fill_no_cpu_together_count_with_their_sizes() -> None:
