@@ -3,10 +3,11 @@ from pathlib import Path
 
 import pytest
 
-from dfopt.files.instance_document import INSTANCE_KEYS, TASK_KEYS
+from dfopt import Instance, Task
 from dfopt.other_words import OTHER_WORDS, keys_called
 
-GLOSSARY = Path(__file__).parents[2] / "docs" / "reference" / "glossary.md"
+GLOSSARY = Path(__file__).parents[1] / "docs" / "reference" / "glossary.md"
+INSTANCE_KEYS, TASK_KEYS = Instance.__struct_fields__, Task.__struct_fields__
 ROWS = {"CPU": ("cpus", INSTANCE_KEYS), "task": ("tasks", INSTANCE_KEYS)}
 ROWS["data fragment (`df`)"] = ("df", tuple(key for key in TASK_KEYS if key != "type"))
 
