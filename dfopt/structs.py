@@ -441,7 +441,7 @@ def _fits(kind: inspect.Type, value: object) -> bool:  # noqa: PLR0911 - one for
 
 def _one_of(classes: dict[str, type[Struct]], kinds: str, value: object) -> object:
     """Read the struct that the tag of an object names."""
-    if isinstance(value, Struct):
+    if isinstance(value, tuple(classes.values())):
         return value
     if not isinstance(value, dict):
         raise FileError(f"must be an object {{…}}, not {described_value(value)}")

@@ -5,6 +5,7 @@ from typing import Annotated
 import pytest
 from msgspec import Meta, field
 
+from dfopt import Instance, Task
 from dfopt.errors import DfoptError
 from dfopt.structs import Checked, reader
 
@@ -44,3 +45,8 @@ def test_values_beyond_their_limits(problem: str) -> None:
 def test_values_at_their_limits() -> None:
     given = {"x-count": 9, "share": 0, "places": [1, 2]}
     assert reader(Sample)(given) == Sample(count=9, share=0, places=(1, 2))
+
+
+def test_a_part_of_another_kind_is_refused() -> None:
+    with pytest.raises(DfoptError, match="penalty: must be an object"):
+        Instance(cpus=1, penalty=Task(id="a"))  # type: ignore[arg-type]

@@ -288,7 +288,7 @@ def _merged(base: Document, over: Document) -> Document:
     if over.get("workload", base.get("workload")) != base.get("workload"):
         kept.pop("parameters", None)
     kinds = [each["penalty"] for each in (base, over) if isinstance(each.get("penalty"), dict)]
-    if len({penalty["kind"] for penalty in kinds if "kind" in penalty}) > 1:
+    if len(kinds) > 1 and kinds[1].get("kind", kinds[0].get("kind")) != kinds[0].get("kind"):
         kept.pop("penalty", None)
     return merged(kept, over)
 
