@@ -103,7 +103,7 @@ def simulated(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("policy", ALL, ids=lambda policy: policy.name)
-@settings(max_examples=25)
+@settings(max_examples=40)
 @given(workload=programs(), penalty=penalties(), machine=MACHINES, flag=st.booleans())
 def test_nothing_is_lost_or_doubled_or_miscounted(
     policy: type[Policy], *, workload: Programs, penalty: Penalty, machine: Machine, flag: bool
@@ -121,7 +121,7 @@ def test_nothing_is_lost_or_doubled_or_miscounted(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("policy", ALL, ids=lambda policy: policy.name)
-@settings(max_examples=20)
+@settings(max_examples=30)
 @given(workload=programs(), penalty=penalties(), machine=MACHINES)
 def test_no_policy_pays_less_than_the_optimum(
     policy: type[Policy], workload: Programs, penalty: Penalty, machine: Machine
@@ -142,7 +142,7 @@ def test_no_policy_pays_less_than_the_optimum(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("policy", ALL, ids=lambda policy: policy.name)
-@settings(max_examples=10)
+@settings(max_examples=25)
 @given(workload=programs(), machine=MACHINES)
 def test_a_seed_says_all(policy: type[Policy], workload: Programs, machine: Machine) -> None:
     penalty = PenaltyF(read_line=1, write_back=3)

@@ -8,17 +8,24 @@ import pytest
 
 from dfopt import replace
 from dfopt.generate import zipf
-from dfopt.problem.certificate import Branching, DualWeights, Fork, Refutation
+from dfopt.problem.certificate import Branching, CompleteSearch, DualWeights, Fork, Refutation
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyF
-from dfopt.solvers.configuration import proof_tree
+from dfopt.solvers.configuration import branch_and_price, proof_tree
+from dfopt.solvers.configuration.branching_rules import RULES
 from dfopt.solvers.configuration.configuration_search import ConfigurationSearch
 from dfopt.solvers.configuration.diving import Diving
+from dfopt.solvers.configuration.master import Solution
+from dfopt.solvers.configuration.remaining_problem import RemainingProblem
 from dfopt.solvers.search import Search, SearchOver
 from dfopt.verify import Verification
 from tests.solvers.configuration.proofs import checked
 from tests.solvers.configuration.test_branch_and_price import (
+    Branch,
+    Rule,
+    branch_in_order,
     branch_only,
+    untimed,
 )
 from tests.solvers.optimum import badly_started, optimum, run
 from tests.verify.test_bound import certified
@@ -37,6 +44,29 @@ def branched(instance: Instance) -> Search | None:
         return None
     run(branch_only, search)
     return search
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", RULES, ids=lambda rule: rule.__name__)
+def test_trees_of_every_rule_are_checked(first: Rule, monkeypatch: pytest.MonkeyPatch) -> None:
+    rules = (first, *(rule for rule in RULES if rule is not first))
+
+    def branch(node: RemainingProblem, solution: Solution) -> Branch | None:
+        return branch_in_order(solution, rules)
+
+    monkeypatch.setattr(branch_and_price, "_branch", branch)
+    monkeypatch.setattr(Diving, "dive", lambda *_: None)
+    trees = 0
+    for instance in (*untimed(30, seed=51, most_tasks=8), *SMALL):
+        search = branched(instance)
+        if search is None:
+            continue
+        found = checked(instance, search)
+        assert found.ok, (instance, found.problems)
+        if not isinstance(search.certificate, CompleteSearch) and search.certificate is not None:
+            assert found.bound_checked, (instance, found.unchecked)
+        trees += isinstance(search.certificate, Branching)
+    assert trees >= 4
 
 
 def altered(source: random.Random, tree: Branching) -> Branching:
