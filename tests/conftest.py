@@ -40,7 +40,7 @@ def pytest_configure() -> None:
 
     A process that runs tests beside others keeps to one processor, and so does what it starts.
     Otherwise each command would start a process for every processor, which take a second each to
-    begin and get into each other's way.
+    begin and slow each other down.
     """
     worker = os.environ.get("PYTEST_XDIST_WORKER")
     if worker is not None and hasattr(os, "sched_setaffinity"):

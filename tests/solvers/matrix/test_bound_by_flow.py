@@ -2,6 +2,7 @@
 
 import random
 from contextlib import suppress
+from statistics import median
 
 import pytest
 from hypothesis import given, settings
@@ -43,13 +44,17 @@ def hundred_tasks(seed: int, objective: Objective) -> Instance:
     )
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_a_hundred_tasks_have_a_bound_near_their_schedule(seed: int) -> None:
-    search = Search(hundred_tasks(seed, Objective.TOTAL_PENALTY))
-    with suppress(SearchOver):
-        bound_by_flow(search)
-    assert search.objective is not None
-    assert 0 < search.lower_bound <= search.objective <= 1.15 * search.lower_bound
+def test_most_bounds_of_a_hundred_tasks_are_near_their_schedules() -> None:
+    ratios = []
+    for seed in range(12):
+        search = Search(hundred_tasks(seed, Objective.TOTAL_PENALTY))
+        with suppress(SearchOver):
+            bound_by_flow(search)
+        assert search.objective is not None
+        assert 0 < search.lower_bound <= search.objective
+        ratios.append(search.objective / search.lower_bound)
+    # Equally cheap flows lead to schedules of different quality, so single seeds say little.
+    assert median(ratios) <= 1.1
 
 
 @pytest.mark.slow

@@ -162,9 +162,9 @@ def stretch_bounds(arrivals: Arrivals, wait: int, *, uses_lengths: bool) -> list
     """
     costs = least_costs(arrivals)
     whole = whole_stretch(arrivals, costs, wait, uses_lengths=uses_lengths)
-    dearest = max(1, int((costs.entry + costs.exit).max()))
+    highest_cost = max(1, int((costs.entry + costs.exit).max()))
     # Fine enough for prices of a nanosecond, if prices of some entries add up within 64 bits.
-    scale = max(1, min(FINEST, LARGEST // (32 * len(arrivals) * dearest)))
+    scale = max(1, min(FINEST, LARGEST // (32 * len(arrivals) * highest_cost)))
     ends = _stretch_ends(whole, np.arange(len(arrivals)), DISPATCHES_A_STRETCH)
     return [
         StretchBound(
