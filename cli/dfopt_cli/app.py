@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import io
 import sys
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 from dfopt.errors import DfoptError
-from dfopt_cli import generate, measure, model, plot, simulate, trace
+from dfopt_cli import generate, measure, model, model_plots, plot, simulate, trace
+from dfopt_cli.adversaries import adversary_balance, adversary_round_robin
 from dfopt_cli.bench import bench
 from dfopt_cli.compare import compare
+from dfopt_cli.counters import counters
 from dfopt_cli.exit_codes import INTERRUPTED
 from dfopt_cli.export import export
 from dfopt_cli.failures import fail, interruptions, warnings_of
+from dfopt_cli.formula_option import FormulaCommand
 from dfopt_cli.from_trace import from_trace
 from dfopt_cli.import_files import import_files
 from dfopt_cli.info import info
+from dfopt_cli.options import HeadedCommand, with_option_groups
 from dfopt_cli.report import report
 from dfopt_cli.schema import schema
 from dfopt_cli.solve import solve
@@ -65,7 +70,7 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["--help", "-h"]},
+    context_settings={"help_option_names": ["--help", "-h"], "max_content_width": 100},
 )
 
 
@@ -90,22 +95,66 @@ def main(
     """Show what switching between data costs, and the least that it could cost."""
 
 
-# Groups are listed after commands.
-app.command()(compare)
-app.command()(report)
-app.command()(solve)
-app.command()(verify)
-app.command()(info)
-app.command("import")(import_files)
-app.command()(export)
-app.command()(bench)
-app.command()(schema)
-app.add_typer(plot.app, name="plot", help="Draw pictures: SVG, PNG or PDF.")
-app.add_typer(trace.app, name="trace", help="Convert and label traces; make instances of them.")
-app.add_typer(simulate.app, name="simulate", help="Simulate scheduling policies on workloads.")
-app.add_typer(generate.app, name="generate", help="Generate random instances.")
-app.add_typer(measure.app, name="measure", help="Measure what switches cost on this machine.")
-model.app.command("from-trace")(from_trace)
-app.add_typer(
-    model.app, name="model", help="Evaluate models of sharing, locks, batches and queues."
-)
+COMMANDS: dict[str, Callable[..., None]] = {
+    "compare": compare,
+    "report": report,
+    "solve": solve,
+    "verify": verify,
+    "info": info,
+    "import": import_files,
+    "export": export,
+    "bench": bench,
+    "schema": schema,
+    "plot schedule": plot.schedule,
+    "plot foresight": plot.foresight,
+    "plot frontier": plot.frontier,
+    "plot attainable": plot.attainable,
+    "plot crossover": model_plots.crossover,
+    "plot crossover-plane": model_plots.crossover_plane,
+    "plot contention": model_plots.contention,
+    "plot batching": model_plots.batching,
+    "plot counters": model_plots.counters,
+    "plot queueing": model_plots.queueing,
+    "trace convert": trace.convert,
+    "trace to-instance": trace.to_instance,
+    "trace from-result": trace.from_result,
+    "trace label": trace.label,
+    "trace import": trace.import_requests,
+    "simulate run-queue": simulate.run_queue,
+    "simulate space-sharing": simulate.space_sharing,
+    "generate zipf": generate.zipf,
+    "generate uniform": generate.uniform,
+    "generate tight": generate.tight,
+    "generate matrix": generate.matrix,
+    "generate adversary-round-robin": adversary_round_robin,
+    "generate adversary-balance": adversary_balance,
+    "measure machine": measure.machine,
+    "measure penalties": measure.penalties,
+    "model response-time": model.response_time,
+    "model crossover": model.crossover,
+    "model contention": model.contention,
+    "model batching": model.batching,
+    "model counters": counters,
+    "model queueing": model.queueing,
+    "model from-trace": from_trace,
+}
+"""What is run for the words that call a command."""
+
+GROUPS = {
+    "": app,
+    "plot": typer.Typer(help="Draw pictures: SVG, PNG or PDF."),
+    "trace": typer.Typer(help="Convert and label traces; make instances of them."),
+    "simulate": typer.Typer(help="Simulate scheduling policies on workloads."),
+    "generate": typer.Typer(help="Generate random instances."),
+    "measure": typer.Typer(help="Measure what switches cost on this machine."),
+    "model": typer.Typer(help="Evaluate models of sharing, locks, batches and queues."),
+}
+"""The groups of commands; they are listed after commands."""
+
+for words, command in COMMANDS.items():
+    group, _, name = words.rpartition(" ")
+    kind = FormulaCommand if group == "model" else HeadedCommand
+    GROUPS[group].command(name, cls=kind)(with_option_groups(command))
+for group, commands in GROUPS.items():
+    if group:
+        app.add_typer(commands, name=group, no_args_is_help=True)

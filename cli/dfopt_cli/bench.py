@@ -12,7 +12,7 @@ from dfopt.errors import DfoptError
 from dfopt_cli.cluster import cluster_at
 from dfopt_cli.exit_codes import NOT_PROVEN
 from dfopt_cli.failures import usage, warnings_of
-from dfopt_cli.options import JsonOption, Method, QuietOption
+from dfopt_cli.options import SEARCH, JsonOption, Method, QuietOption
 from dfopt_cli.output_files import refuse_overwriting
 from dfopt_cli.printing import print_json, print_tables, say
 
@@ -49,9 +49,12 @@ def bench(
             metavar="GAP",
             show_default=False,
             help="Stop each search when (objective - bound) / objective is at most this.",
+            rich_help_panel=SEARCH,
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of everything random.")] = 0,
+    seed: Annotated[
+        int, typer.Option(min=0, help="Seed of everything random.", rich_help_panel=SEARCH)
+    ] = 0,
     workers: Annotated[
         int | None,
         typer.Option(
@@ -59,6 +62,7 @@ def bench(
             help="Number of threads for each instance; by default one for each "
             "processor, and one on a cluster.",
             show_default=False,
+            rich_help_panel=SEARCH,
         ),
     ] = None,
     output: Annotated[
@@ -98,6 +102,7 @@ def bench(
             metavar="ADDRESS",
             help="Let the workers of this Dask scheduler solve them, such as tcp://host:8786.",
             show_default=False,
+            rich_help_panel=SEARCH,
         ),
     ] = None,
     as_json: JsonOption = False,

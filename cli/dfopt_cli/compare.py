@@ -24,7 +24,6 @@ from dfopt_cli.options import (
     JsonOption,
     QuietOption,
     domains_of,
-    with_option_groups,
 )
 from dfopt_cli.output_files import check_output, output_folder
 from dfopt_cli.printing import print_json, print_tables, say
@@ -39,7 +38,6 @@ DEFAULT_SECONDS = 60.0
 """Seconds that the search for the optimum of an instance may take."""
 
 
-@with_option_groups
 def compare(
     files: Annotated[
         list[str],

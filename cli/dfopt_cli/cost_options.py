@@ -12,6 +12,7 @@ from dfopt.files import read_instance
 from dfopt.problem.cache_state import Leaves
 from dfopt.problem.instance import Objective
 from dfopt_cli.failures import naming, usage
+from dfopt_cli.options import COSTS, WINDOWS
 
 if TYPE_CHECKING:
     from dfopt.compare.cost_model_choice import ModelChoice
@@ -38,17 +39,28 @@ class CostOptions:
             help="f or lines: lines are read one by one; g or whole: the whole cache at every "
             "change of fragment; matrix or table: by type, as in the trace's header or the "
             "instance of --model. By default it follows from the costs that are given.",
+            rich_help_panel=COSTS,
         ),
     ] = None
     fill: Annotated[
         int | None,
         typer.Option(
-            min=0, metavar="N", help="g: time to fill the cache (T_r).", show_default=False
+            min=0,
+            metavar="N",
+            help="g: time to fill the cache (T_r).",
+            show_default=False,
+            rich_help_panel=COSTS,
         ),
     ] = None
     read_line: Annotated[
         int | None,
-        typer.Option(min=0, metavar="N", help="f: time to read a line (t_r).", show_default=False),
+        typer.Option(
+            min=0,
+            metavar="N",
+            help="f: time to read a line (t_r).",
+            show_default=False,
+            rich_help_panel=COSTS,
+        ),
     ] = None
     write_back: Annotated[
         int | None,
@@ -57,6 +69,7 @@ class CostOptions:
             metavar="N",
             help="f, g: time to write the cache back (T_w).",
             show_default=False,
+            rich_help_panel=COSTS,
         ),
     ] = None
     machine: Annotated[
@@ -66,6 +79,7 @@ class CostOptions:
             help="f, g: take t_r, T_w and T_r from this dfopt-machine/1 where they are not given; "
             "for traces in nanoseconds.",
             show_default=False,
+            rich_help_panel=COSTS,
         ),
     ] = None
     penalties: Annotated[
@@ -75,6 +89,7 @@ class CostOptions:
             help="g: take T_r from a job of this dfopt-penalties/1, its path length and its "
             "penalty without affinity after its longest quantum; for traces in nanoseconds.",
             show_default=False,
+            rich_help_panel=COSTS,
         ),
     ] = None
     lines: Annotated[
@@ -84,6 +99,7 @@ class CostOptions:
             show_default=False,
             help="f: lines that a dispatch reads if the trace does not say; with runtime: at most "
             "what it had time for.",
+            rich_help_panel=COSTS,
         ),
     ] = None
     leaves: Annotated[
@@ -92,6 +108,7 @@ class CostOptions:
             help="f: how a dispatch leaves its fragment if the trace does not say; "
             "by default dirty.",
             show_default=False,
+            rich_help_panel=COSTS,
         ),
     ] = None
     model: Annotated[
@@ -101,6 +118,7 @@ class CostOptions:
             show_default=False,
             help="Take penalty, objective and flags from this instance. By default they are the "
             "trace's own; without any, every change of fragment costs 1.",
+            rich_help_panel=COSTS,
         ),
     ] = None
     cold_start: Annotated[
@@ -109,6 +127,7 @@ class CostOptions:
             "--cold-start/--no-cold-start",
             help="Whether the first dispatch on a CPU pays for loading its fragment.",
             show_default=False,
+            rich_help_panel=COSTS,
         ),
     ] = None
 
@@ -119,7 +138,11 @@ class ModelOptions(CostOptions):
 
     objective: Annotated[
         Literal["total-penalty", "max-penalty", "makespan"] | None,
-        typer.Option(help="What to minimise (makespan: for instances only).", show_default=False),
+        typer.Option(
+            help="What to minimise (makespan: for instances only).",
+            show_default=False,
+            rich_help_panel=COSTS,
+        ),
     ] = None
     final_write_back: Annotated[
         bool | None,
@@ -127,6 +150,7 @@ class ModelOptions(CostOptions):
             "--final-write-back/--no-final-write-back",
             help="Whether the last dispatch on a CPU pays for what it left dirty.",
             show_default=False,
+            rich_help_panel=COSTS,
         ),
     ] = None
     capacity: Annotated[
@@ -136,18 +160,22 @@ class ModelOptions(CostOptions):
             show_default=False,
             help="Largest number of dispatches on a CPU in a window; observed (the default): the "
             "largest number that the trace ran on one CPU.",
+            rich_help_panel=WINDOWS,
         ),
     ] = None
     unmanaged: Annotated[
         Literal["transparent", "evict"],
         typer.Option(
-            help="What a task without a fragment does: leave the cache alone, or evict its content."
+            help="What a task without a fragment does: leave the cache alone, or evict its "
+            "content.",
+            rich_help_panel=COSTS,
         ),
     ] = "transparent"
     broken_chains: Annotated[
         Literal["bridge", "cut"],
         typer.Option(
-            help="Where the trace lacks a switch: bridge the gap, or cut the window there."
+            help="Where the trace lacks a switch: bridge the gap, or cut the window there.",
+            rich_help_panel=WINDOWS,
         ),
     ] = "bridge"
 

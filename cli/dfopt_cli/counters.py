@@ -12,7 +12,7 @@ from dfopt_cli import completion
 from dfopt_cli.failures import naming
 from dfopt_cli.formula_option import FormulaOption
 from dfopt_cli.model_files import print_result
-from dfopt_cli.options import JsonOption
+from dfopt_cli.options import INSTANCE, JsonOption
 from dfopt_cli.output_files import check_output
 from dfopt_cli.printing import say
 from dfopt_models.errors import ModelError
@@ -81,17 +81,29 @@ def counters(
     instance: Annotated[
         str | None,
         typer.Option(
-            metavar="FILE", help="Write an instance that 'dfopt solve' takes.", show_default=False
+            metavar="FILE",
+            help="Write an instance that 'dfopt solve' takes.",
+            show_default=False,
+            rich_help_panel=INSTANCE,
         ),
     ] = None,
-    tasks: Annotated[int, typer.Option(min=1, help="Tasks of the instance.")] = 100,
-    cpus: Annotated[int, typer.Option(min=1, help="CPUs of the instance.")] = 4,
+    tasks: Annotated[
+        int, typer.Option(min=1, help="Tasks of the instance.", rich_help_panel=INSTANCE)
+    ] = 100,
+    cpus: Annotated[
+        int, typer.Option(min=1, help="CPUs of the instance.", rich_help_panel=INSTANCE)
+    ] = 4,
     objective: Annotated[
-        Objective, typer.Option(help="What the instance is to minimise.")
+        Objective, typer.Option(help="What the instance is to minimise.", rich_help_panel=INSTANCE)
     ] = Objective.MAX_PENALTY,
     resolution: Annotated[
         int,
-        typer.Option(metavar="NS", min=1, help="Round the penalties of the instance to this."),
+        typer.Option(
+            metavar="NS",
+            min=1,
+            help="Round the penalties of the instance to this.",
+            rich_help_panel=INSTANCE,
+        ),
     ] = 1,
     as_json: JsonOption = False,
     formula: FormulaOption = None,

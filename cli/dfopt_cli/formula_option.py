@@ -1,6 +1,6 @@
 """The option ``--formula`` of the commands of ``dfopt model``.
 
-A command takes it with ``@app.command(cls=FormulaCommand)`` and the parameter
+A command takes it as a :class:`FormulaCommand` with the parameter
 ``formula: FormulaOption = None``. The option prints the formulas of the model that has the name of
 the command, and ends. So the command needs no argument then.
 """
@@ -11,8 +11,8 @@ from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand
 
+from dfopt_cli.options import HeadedCommand
 from dfopt_cli.printing import print_text
 
 OPTION = "--formula"
@@ -25,7 +25,7 @@ class Writing(StrEnum):
     LATEX = "latex"
 
 
-class FormulaCommand(TyperCommand):
+class FormulaCommand(HeadedCommand):
     """A command whose option ``--formula`` may stand without a value, which then is text."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:

@@ -13,12 +13,9 @@ from dfopt.errors import InstanceError
 from dfopt.files import instance_to_document, write_instance
 from dfopt.problem.instance import Instance, Objective
 from dfopt.problem.penalties import PenaltyF, PenaltyG
-from dfopt_cli.adversaries import adversary_balance, adversary_round_robin
 from dfopt_cli.cost_options import PENALTIES
-from dfopt_cli.options import with_option_groups
+from dfopt_cli.options import COSTS, TASKS
 from dfopt_cli.printing import print_json
-
-app = typer.Typer(no_args_is_help=True)
 
 Tasks = Annotated[int, typer.Option("--tasks", min=1, help="Number of tasks.")]
 Cpus = Annotated[int, typer.Option("--cpus", min=1, help="Number of CPUs.")]
@@ -37,21 +34,28 @@ class DrawOptions:
         typer.Option(
             help="f or lines: every task reads lines of its own; g or whole: a change of fragment "
             "fills the cache.",
+            rich_help_panel=COSTS,
         ),
     ] = "f"
     read_line: Annotated[
         int | None,
-        typer.Option(min=0, help="Time to read one line (f).  [default: 1]"),
+        typer.Option(min=0, help="Time to read one line (f).  [default: 1]", rich_help_panel=COSTS),
     ] = None
     fill: Annotated[
         int | None,
-        typer.Option(min=0, help="Time to fill the cache (g).  [default: 40]"),
+        typer.Option(
+            min=0, help="Time to fill the cache (g).  [default: 40]", rich_help_panel=COSTS
+        ),
     ] = None
-    write_back: Annotated[int, typer.Option(min=0, help="Time to write the cache back.")] = 20
+    write_back: Annotated[
+        int, typer.Option(min=0, help="Time to write the cache back.", rich_help_panel=COSTS)
+    ] = 20
     lines: Annotated[
         int,
         typer.Option(
-            min=1, help="The lines that a task reads are drawn uniformly from 1 to this (f)."
+            min=1,
+            help="The lines that a task reads are drawn uniformly from 1 to this (f).",
+            rich_help_panel=COSTS,
         ),
     ] = 40
     leaves: Annotated[
@@ -59,6 +63,7 @@ class DrawOptions:
         typer.Option(
             metavar="C,D,I",
             help="Probabilities that a task leaves its fragment clean, dirty, invalidated (f).",
+            rich_help_panel=COSTS,
         ),
     ] = "0.5,0.2,0.3"
 
@@ -92,12 +97,16 @@ class InstanceOptions:
     exec: Annotated[
         int,
         typer.Option(
-            min=0, help="Execution times are drawn uniformly from 1 to this; 0 gives every task 0."
+            min=0,
+            help="Execution times are drawn uniformly from 1 to this; 0 gives every task 0.",
+            rich_help_panel=TASKS,
         ),
     ] = 0
     size: Annotated[
         int,
-        typer.Option(min=1, help="Sizes of tasks are drawn uniformly from 1 to this."),
+        typer.Option(
+            min=1, help="Sizes of tasks are drawn uniformly from 1 to this.", rich_help_panel=TASKS
+        ),
     ] = 1
     capacity: Annotated[
         str,
@@ -105,16 +114,27 @@ class InstanceOptions:
             metavar="balanced|unlimited|N",
             help="Largest number of tasks on a CPU, or largest sum of their sizes; balanced: an "
             "even share, rounded up.",
+            rich_help_panel=TASKS,
         ),
     ] = "balanced"
-    objective: Annotated[Objective, typer.Option(help="What to minimise.")] = Objective.MAX_PENALTY
+    objective: Annotated[
+        Objective, typer.Option(help="What to minimise.", rich_help_panel=TASKS)
+    ] = Objective.MAX_PENALTY
     cold_start: Annotated[
         bool,
-        typer.Option("--cold-start", help="The first task of a CPU pays for loading its data."),
+        typer.Option(
+            "--cold-start",
+            help="The first task of a CPU pays for loading its data.",
+            rich_help_panel=COSTS,
+        ),
     ] = False
     final_write_back: Annotated[
         bool,
-        typer.Option("--final-write-back", help="The last task of a CPU pays for writing back."),
+        typer.Option(
+            "--final-write-back",
+            help="The last task of a CPU pays for writing back.",
+            rich_help_panel=COSTS,
+        ),
     ] = False
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same instance.")] = 0
     output: Annotated[
@@ -149,8 +169,6 @@ class InstanceOptions:
             raise InstanceError(problem, place="capacity") from None
 
 
-@app.command()
-@with_option_groups
 def zipf(
     *,
     tasks: Tasks,
@@ -170,8 +188,6 @@ def zipf(
     write(families.zipf, instance, drawn, tasks=tasks, cpus=cpus, fragments=fragments, skew=skew)
 
 
-@app.command()
-@with_option_groups
 def uniform(
     *,
     tasks: Tasks,
@@ -190,8 +206,6 @@ def uniform(
     write(families.uniform, instance, drawn, tasks=tasks, cpus=cpus, fragments=fragments)
 
 
-@app.command()
-@with_option_groups
 def tight(
     *,
     cpus: Cpus,
@@ -209,8 +223,6 @@ def tight(
     write(families.tight, instance, drawn, cpus=cpus, per_cpu=per_cpu, fragments=fragments)
 
 
-@app.command()
-@with_option_groups
 def matrix(
     *,
     tasks: Tasks,
@@ -242,10 +254,6 @@ def matrix(
         largest=largest,
         triangle=triangle,
     )
-
-
-app.command()(adversary_round_robin)
-app.command()(adversary_balance)
 
 
 def write(

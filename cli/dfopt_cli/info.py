@@ -11,13 +11,12 @@ from dfopt.files.formats import Format, described, document_format, may_be_trace
 from dfopt.files.streams import first_bytes
 from dfopt_cli.failures import naming
 from dfopt_cli.instance_files import read_instance_and_warn
-from dfopt_cli.options import JsonOption, with_option_groups
+from dfopt_cli.options import JsonOption
 from dfopt_cli.printing import print_json, print_tables
 from dfopt_cli.trace_files import labelled_if_possible, named, names_of, tell_warnings
 from dfopt_cli.trace_options import LabelOptions
 
 
-@with_option_groups
 def info(
     file: Annotated[
         str,

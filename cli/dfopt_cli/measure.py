@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 Run = TypeVar("Run")
 
-app = typer.Typer(no_args_is_help=True)
-
 PICOSECONDS = 1e3
 """In a nanosecond."""
 
@@ -47,7 +45,6 @@ RunsOption = Annotated[
 ]
 
 
-@app.command("machine")
 def machine(
     *,
     output: OutputOption = None,
@@ -151,7 +148,6 @@ def machine_table(document: dict[str, Any]) -> Table:
     return Table("", headings, rows)
 
 
-@app.command("penalties")
 def penalties(
     *,
     output: OutputOption = None,

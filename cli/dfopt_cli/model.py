@@ -6,9 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
-from dfopt_cli.counters import counters
 from dfopt_cli.failures import naming
-from dfopt_cli.formula_option import FormulaCommand, FormulaOption
+from dfopt_cli.formula_option import FormulaOption
 from dfopt_cli.model_files import (
     BatchingArgument,
     ContentionArgument,
@@ -21,8 +20,6 @@ from dfopt_cli.model_files import (
 )
 from dfopt_cli.options import JsonOption, PathOption
 from dfopt_models.growth import GrowthPath
-
-app = typer.Typer(no_args_is_help=True)
 
 PenaltiesOption = Annotated[
     str | None,
@@ -50,7 +47,6 @@ Machines = Annotated[
 ]
 
 
-@app.command("response-time", cls=FormulaCommand)
 def response_time(
     file: ResponseArgument,
     *,
@@ -73,7 +69,6 @@ def response_time(
     print_result("response-time", file, parameters, as_json=as_json, speed=speed, cache=cache)
 
 
-@app.command(cls=FormulaCommand)
 def crossover(
     file: ResponseArgument,
     *,
@@ -125,7 +120,6 @@ def model_with_costs(file: str, penalties: str | None, machine: str | None) -> A
         return with_penalties(parameters, costs)
 
 
-@app.command(cls=FormulaCommand)
 def contention(
     file: ContentionArgument,
     *,
@@ -144,7 +138,6 @@ def contention(
     show("contention", file, as_json=as_json, output=output)
 
 
-@app.command(cls=FormulaCommand)
 def batching(
     file: BatchingArgument,
     *,
@@ -174,10 +167,6 @@ def batching(
     show("batching", file, as_json=as_json, output=output, granularity=granularity, check=check)
 
 
-app.command("counters", cls=FormulaCommand)(counters)
-
-
-@app.command(cls=FormulaCommand)
 def queueing(
     file: QueueingArgument,
     *,

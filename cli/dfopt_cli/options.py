@@ -9,6 +9,7 @@ from dataclasses import MISSING, fields, is_dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_type_hints
 
 import typer
+from typer.core import TyperCommand
 
 from dfopt_models.growth import GrowthPath
 
@@ -18,6 +19,21 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 STANDARD_INPUT = "-"
+
+LABELS = "Which threads share data"
+COLUMNS = "Columns of the log"
+TIMES = "Times and loads"
+COSTS = "What switches cost"
+TASKS = "What tasks take, and what to minimise"
+INSTANCE = "The instance that is written"
+WINDOWS = "Windows of dispatches"
+SEARCH = "How to search"
+WORK = "Time and processes"
+HEADINGS = (
+    *("Arguments", "Options"),
+    *(LABELS, COLUMNS, TIMES, COSTS, TASKS, INSTANCE, WINDOWS, SEARCH, WORK),
+)
+"""Headings of help in their order: options that few people need stand under the later ones."""
 
 Method = Literal["auto", "exhaustive", "dp", "cp-sat", "configuration"]
 
@@ -77,6 +93,23 @@ PathOption = Annotated[
         help="How speed and cache grow: alike, one of them alone, or caches without limit.",
     ),
 ]
+
+
+class HeadedCommand(TyperCommand):
+    """A command whose help shows options under their headings, after those without one."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write arguments, options without a heading, and then the others, heading by heading."""
+        sections: dict[str, list[tuple[str, str]]] = {heading: [] for heading in HEADINGS}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record is not None:
+                usual = f"{parameter.param_type_name}s".capitalize()
+                sections[getattr(parameter, "rich_help_panel", None) or usual].append(record)
+        for heading, records in sections.items():
+            if records:
+                with formatter.section(heading):
+                    formatter.write_dl(records)
 
 
 def domains_of(text: str | None) -> CacheDomains | None:

@@ -12,20 +12,11 @@ from dfopt.structs import replace
 from dfopt_cli.compare_traces import SAVED_HAVE_OPTIONS, Plan, compare_traces, planned, saved_among
 from dfopt_cli.cost_options import ModelOptions
 from dfopt_cli.failures import naming
-from dfopt_cli.model_plots import (
-    batching,
-    contention,
-    counters,
-    crossover,
-    crossover_plane,
-    queueing,
-)
 from dfopt_cli.options import (
     InstanceArgument,
     PictureOption,
     QuietOption,
     ResultArgument,
-    with_option_groups,
 )
 from dfopt_cli.output_files import check_output
 from dfopt_cli.printing import say, with_options
@@ -37,8 +28,6 @@ if TYPE_CHECKING:
 
     from dfopt.compare import Comparison
 
-app = typer.Typer(no_args_is_help=True)
-
 Compared = Annotated[
     list[str],
     typer.Argument(
@@ -49,7 +38,6 @@ Compared = Annotated[
 ]
 
 
-@app.command()
 def schedule(instance: InstanceArgument, result: ResultArgument, output: PictureOption) -> None:
     """Draw a schedule as a Gantt chart.
 
@@ -65,8 +53,6 @@ def schedule(instance: InstanceArgument, result: ResultArgument, output: Picture
     save_picture(axes, output)
 
 
-@app.command()
-@with_option_groups
 def foresight(
     traces: Compared,
     *,
@@ -91,8 +77,6 @@ def foresight(
     draw(plot_foresight, traces, output, plan, quiet=quiet)
 
 
-@app.command()
-@with_option_groups
 def frontier(
     traces: Compared,
     *,
@@ -117,8 +101,6 @@ def frontier(
     draw(plot_frontiers, traces, output, plan, quiet=quiet)
 
 
-@app.command()
-@with_option_groups
 def attainable(
     traces: Compared,
     *,
@@ -228,11 +210,3 @@ def tell_different_costs(comparisons: Sequence[Comparison]) -> None:
             "dfopt: warning: the traces have different costs, on one axis; options such as "
             "--penalty g or --model INSTANCE give all the same"
         )
-
-
-app.command()(crossover)
-app.command("crossover-plane")(crossover_plane)
-app.command()(contention)
-app.command()(batching)
-app.command()(counters)
-app.command()(queueing)

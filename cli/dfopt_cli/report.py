@@ -19,7 +19,7 @@ from dfopt_cli.compare_traces import (
     refuse_second_reading,
 )
 from dfopt_cli.cost_options import ModelOptions
-from dfopt_cli.options import DomainsOption, QuietOption, domains_of, with_option_groups
+from dfopt_cli.options import DomainsOption, QuietOption, domains_of
 from dfopt_cli.output_files import check_output
 from dfopt_cli.trace_options import FrontierOptions, LabelOptions, WindowOptions
 
@@ -50,7 +50,6 @@ SUFFIXES = (".html", ".htm")
 """How the name of a page may end."""
 
 
-@with_option_groups
 def report(
     files: Annotated[
         list[str],

@@ -13,11 +13,11 @@ from dfopt_cli.cost_options import CostOptions
 from dfopt_cli.exit_codes import NOT_PROVEN
 from dfopt_cli.failures import naming
 from dfopt_cli.options import (
+    WORK,
     DomainsOption,
     JsonOption,
     QuietOption,
     domains_of,
-    with_option_groups,
 )
 from dfopt_cli.output_files import check_output, output_folder
 from dfopt_cli.printing import print_json, print_tables, say
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from dfopt.simulate.run_queue.runs import Runs
     from dfopt.simulate.run_queue.simulation import Run
     from dfopt_models.space_sharing import Mix
-
-app = typer.Typer(no_args_is_help=True)
 
 RUN_QUEUE_POLICIES = ("linux-o1", "data-affinity", "fcfs")
 SPACE_SHARING_POLICIES = ("equipartition", "dynamic", "dyn-aff", "dyn-aff-nopri", "dyn-aff-delay")
@@ -52,18 +50,14 @@ SeedOption = Annotated[
 WorkersOption = Annotated[
     int | None,
     typer.Option(
-        min=1, help="Number of processes; by default one for each processor.", show_default=False
+        min=1,
+        help="Number of processes; by default one for each processor.",
+        show_default=False,
+        rich_help_panel=WORK,
     ),
 ]
 
 
-@app.callback()
-def policies_on_workloads() -> None:
-    """Simulate policies on workloads."""
-
-
-@app.command("run-queue")
-@with_option_groups
 def run_queue(
     scenarios: Annotated[
         list[str],
@@ -197,7 +191,6 @@ def tell_without_effect(done: Runs) -> None:
             )
 
 
-@app.command("space-sharing")
 def space_sharing(
     mix: Annotated[
         str,

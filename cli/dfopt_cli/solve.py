@@ -15,7 +15,7 @@ from dfopt.problem.stop import FirstOf, GapLimit, StoppingCriterion, TimeLimit
 from dfopt_cli.exit_codes import INFEASIBLE, NOT_PROVEN
 from dfopt_cli.failures import interruptions, naming
 from dfopt_cli.instance_files import read_instance_and_warn
-from dfopt_cli.options import InstanceArgument, JsonOption, Method, QuietOption
+from dfopt_cli.options import SEARCH, InstanceArgument, JsonOption, Method, QuietOption
 from dfopt_cli.output_files import check_output
 from dfopt_cli.printing import print_json, print_tables
 
@@ -45,11 +45,16 @@ def solve(
             help="Stop when (objective - bound) / objective is at most this.",
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of everything random.")] = 0,
+    seed: Annotated[
+        int, typer.Option(min=0, help="Seed of everything random.", rich_help_panel=SEARCH)
+    ] = 0,
     workers: Annotated[
         int | None,
         typer.Option(
-            min=1, help="Number of threads; by default one for each processor.", show_default=False
+            min=1,
+            help="Number of threads; by default one for each processor.",
+            show_default=False,
+            rich_help_panel=SEARCH,
         ),
     ] = None,
     start: Annotated[
@@ -58,6 +63,7 @@ def solve(
             metavar="RESULT",
             help="Begin with the schedule in this result, and look for a better one.",
             show_default=False,
+            rich_help_panel=SEARCH,
         ),
     ] = None,
     output: Annotated[

@@ -13,7 +13,7 @@ from dfopt.problem.instance import Objective
 from dfopt.structs import replace
 from dfopt_cli.cost_options import ModelOptions, model_choice
 from dfopt_cli.failures import naming, parsed
-from dfopt_cli.options import InstanceArgument, OutputOption, ResultArgument, with_option_groups
+from dfopt_cli.options import COLUMNS, TIMES, InstanceArgument, OutputOption, ResultArgument
 from dfopt_cli.output_files import check_output
 from dfopt_cli.part_options import FromOption, ToOption, limits_of, part_of
 from dfopt_cli.printing import say
@@ -27,8 +27,6 @@ from dfopt_cli.trace_files import (
 )
 from dfopt_cli.trace_options import LabelOptions, TraceArgument
 
-app = typer.Typer(no_args_is_help=True)
-
 TraceOutput = Annotated[
     str,
     typer.Argument(
@@ -40,8 +38,6 @@ TraceOutput = Annotated[
 ]
 
 
-@app.command()
-@with_option_groups
 def convert(
     source: TraceArgument,
     output: TraceOutput,
@@ -87,8 +83,6 @@ def refuse_unwritable(output: str, *inputs: str) -> None:
     check_output(output, *inputs)
 
 
-@app.command("to-instance")
-@with_option_groups
 def to_instance(
     trace: TraceArgument,
     *,
@@ -159,7 +153,6 @@ def to_instance(
     write_instance(problem, output)
 
 
-@app.command("from-result")
 def from_result(instance: InstanceArgument, result: ResultArgument, output: OutputOption) -> None:
     """Write the schedule of a result as a trace.
 
@@ -178,9 +171,7 @@ def from_result(instance: InstanceArgument, result: ResultArgument, output: Outp
     write_trace(trace, output, costs=costs)
 
 
-@app.command("label")
-@with_option_groups
-def write_labels_of(trace: TraceArgument, *, output: OutputOption, labels: LabelOptions) -> None:
+def label(trace: TraceArgument, *, output: OutputOption, labels: LabelOptions) -> None:
     """Write which fragment each thread of a trace uses.
 
     It is a CSV file. You can look at it and edit it, and 'dfopt compare TRACE --df FILE' reads it.
@@ -193,9 +184,11 @@ def write_labels_of(trace: TraceArgument, *, output: OutputOption, labels: Label
     labelled_trace(trace, replace(labels, labels_out=output))
 
 
-def column_option(meaning: str) -> Any:
+def column_option(meaning: str, heading: str | None = None) -> Any:
     """Return the option that names a column of a log."""
-    return typer.Option(metavar="COLUMN", help=f"Column: {meaning}.", show_default=False)
+    return typer.Option(
+        metavar="COLUMN", help=f"Column: {meaning}.", show_default=False, rich_help_panel=heading
+    )
 
 
 CONDITION = re.compile(r"(?P<column>.+?)\s*(?P<sign>!?=)\s*(?P<value>.*)")
@@ -220,7 +213,6 @@ def conditions_of(texts: list[str]) -> tuple[dict[str, list[str]], dict[str, lis
     return wanted, unwanted
 
 
-@app.command("import")
 def import_requests(
     log: Annotated[
         str,
@@ -229,21 +221,23 @@ def import_requests(
     *,
     df: Annotated[str, column_option("the fragment, such as the model")],
     output: OutputOption,
-    task: Annotated[str | None, column_option("the request; by default the line's number")] = None,
-    arrival: Annotated[str | None, column_option("when the request came")] = None,
-    start: Annotated[str | None, column_option("when its work began")] = None,
-    end: Annotated[str | None, column_option("when its work ended")] = None,
+    task: Annotated[
+        str | None, column_option("the request; by default the line's number", COLUMNS)
+    ] = None,
+    arrival: Annotated[str | None, column_option("when the request came", COLUMNS)] = None,
+    start: Annotated[str | None, column_option("when its work began", COLUMNS)] = None,
+    end: Annotated[str | None, column_option("when its work ended", COLUMNS)] = None,
     duration: Annotated[
-        str | None, column_option("how long its work took; with --end gives the start")
+        str | None, column_option("how long its work took; with --end gives the start", COLUMNS)
     ] = None,
     queued: Annotated[
         str | None,
         column_option(
-            "how long it waited; with an arrival gives the start, with a start the arrival"
+            "how long it waited; with an arrival gives the start, with a start the arrival", COLUMNS
         ),
     ] = None,
     cpu: Annotated[
-        str | None, column_option("the CPU or GPU; by default the first that is free")
+        str | None, column_option("the CPU or GPU; by default the first that is free", COLUMNS)
     ] = None,
     cpus: Annotated[
         int | None,
@@ -266,6 +260,7 @@ def import_requests(
             help="Unit of times that are numbers, if their column's name does not end with one as "
             "start_s does: s, ms, us or ns.",
             show_default=False,
+            rich_help_panel=TIMES,
         ),
     ] = None,
     duration_unit: Annotated[
@@ -275,6 +270,7 @@ def import_requests(
             help="Unit of durations and of times in the queue; by default that in the column's "
             "name, or --time-unit.",
             show_default=False,
+            rich_help_panel=TIMES,
         ),
     ] = None,
     load_time: Annotated[
@@ -284,6 +280,7 @@ def import_requests(
             help="What a change of fragment costs: the time of a load, with a unit (25s, 2500ms) "
             "or a number of --time-unit.",
             show_default=False,
+            rich_help_panel=TIMES,
         ),
     ] = None,
     load_times: Annotated[
@@ -293,6 +290,7 @@ def import_requests(
             help="A CSV file with a line of names, and then a fragment and its load time, with a "
             "unit as other durations have it, on each line.",
             show_default=False,
+            rich_help_panel=TIMES,
         ),
     ] = None,
     load_included: Annotated[
@@ -301,6 +299,7 @@ def import_requests(
             "--load-included",
             help="Durations include loads: take the load time off the beginning of each request "
             "that is the first on its CPU or follows another fragment. It needs --cpu or --cpus 1.",
+            rich_help_panel=TIMES,
         ),
     ] = False,
 ) -> None:

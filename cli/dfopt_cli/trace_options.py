@@ -10,6 +10,7 @@ import typer
 from dfopt.structs import replace
 from dfopt_cli import completion
 from dfopt_cli.failures import usage
+from dfopt_cli.options import LABELS, WINDOWS, WORK
 
 if TYPE_CHECKING:
     from dfopt.compare import Window
@@ -45,7 +46,11 @@ class LabelOptions:
     ] = None
     infer_df: Annotated[
         Literal["wakeups"] | None,
-        typer.Option(help="Infer the fragments; the same as --df wakeups.", show_default=False),
+        typer.Option(
+            help="Infer the fragments; the same as --df wakeups.",
+            show_default=False,
+            rich_help_panel=LABELS,
+        ),
     ] = None
     only: Annotated[
         str | None,
@@ -54,12 +59,16 @@ class LabelOptions:
             show_default=False,
             help="Manage only these threads: numbers with commas, or a regular expression for the "
             "name of the thread (comm). A trace without comms keeps its own labels.",
+            rich_help_panel=LABELS,
         ),
     ] = None
     labels_out: Annotated[
         str | None,
         typer.Option(
-            metavar="FILE", help="Write the labels there, as a CSV file.", show_default=False
+            metavar="FILE",
+            help="Write the labels there, as a CSV file.",
+            show_default=False,
+            rich_help_panel=LABELS,
         ),
     ] = None
 
@@ -99,6 +108,7 @@ class WorkOptions:
             min=1,
             show_default=False,
             help="Number of processes; by default one for each processor.",
+            rich_help_panel=WORK,
         ),
     ] = None
     scheduler: Annotated[
@@ -107,6 +117,7 @@ class WorkOptions:
             metavar="ADDRESS",
             show_default=False,
             help="Let the workers of this Dask scheduler do the work, such as tcp://host:8786.",
+            rich_help_panel=WORK,
         ),
     ] = None
 
@@ -127,7 +138,11 @@ class WindowOptions(WorkOptions):
     ] = None
     foresight: Annotated[
         bool,
-        typer.Option("--foresight", help="Windows of 5, 10, 20, 50, ... dispatches up to whole."),
+        typer.Option(
+            "--foresight",
+            help="Windows of 5, 10, 20, 50, ... dispatches up to whole.",
+            rich_help_panel=WINDOWS,
+        ),
     ] = False
     time_limit: Annotated[
         float | None,
@@ -136,6 +151,7 @@ class WindowOptions(WorkOptions):
             metavar="SECONDS",
             show_default=False,
             help="Stop the search after this time; what is not proven by then has a weaker bound.",
+            rich_help_panel=WORK,
         ),
     ] = None
 

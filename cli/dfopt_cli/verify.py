@@ -14,7 +14,7 @@ from dfopt.verify import Verification
 from dfopt.verify import verify as check
 from dfopt_cli.cost_options import ModelOptions
 from dfopt_cli.failures import naming
-from dfopt_cli.options import JsonOption, with_option_groups
+from dfopt_cli.options import JsonOption
 from dfopt_cli.printing import print_json, print_text, say, with_options
 from dfopt_cli.trace_options import LabelOptions
 from dfopt_cli.verify_trace import proof_checked, schedule_checked
@@ -32,7 +32,6 @@ PROOFS = {
 }
 
 
-@with_option_groups
 def verify(
     subject: Annotated[
         str,

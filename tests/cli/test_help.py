@@ -1,5 +1,6 @@
 """What ``--help`` says: every command in lists in full, and examples that can be typed."""
 
+import re
 import shlex
 import shutil
 from collections.abc import Iterator
@@ -64,6 +65,27 @@ def test_every_command_helps_with_an_example(
     assert f"Example: dfopt {' '.join(names)} " in " ".join(out.split())
     assert all(len(line) <= 80 for line in out.splitlines())
     assert "\nArgs" not in out
+
+
+def test_the_options_that_most_people_need_come_first(run: Run) -> None:
+    usual, others = run("compare", "--help")[1].partition("Options:\n")[2].split("\n\n", 1)
+    listed = [line.split("-", 1)[1] for line in usual.splitlines() if line.startswith("  -")]
+    assert len(listed) == 12
+    assert {line for line in others.splitlines() if line and line[0] != " "} == {
+        "Which threads share data:",
+        "What switches cost:",
+        "Windows of dispatches:",
+        "Time and processes:",
+    }
+
+
+@pytest.mark.parametrize("names", [n for n in COMMANDS if n not in GROUPS], ids=" ".join)
+def test_every_option_is_listed_once(run: Run, names: tuple[str, ...]) -> None:
+    listed = run(*names, "--help")[1].partition("\nOptions:\n")[2]
+    shown = re.findall(r"^  (?:-\w, )?(--[\w-]+)", listed, re.MULTILINE)
+    for option in COMMANDS[names].params:
+        if option.param_type_name == "option":
+            assert shown.count(option.opts[0]) == 1
 
 
 def example_of(names: tuple[str, ...]) -> str:
