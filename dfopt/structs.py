@@ -14,7 +14,7 @@ from datetime import date, time
 from functools import cache, partial
 from math import log2
 from operator import ge, gt, le, lt
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, dataclass_transform
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar, dataclass_transform
 
 import msgspec
 from msgspec import Meta, Struct, StructMeta, field, inspect
@@ -45,6 +45,9 @@ Positive = Annotated[int, Meta(ge=1, le=LARGEST_TOTAL)]
 Signed = Annotated[int, Meta(ge=-LARGEST_TOTAL, le=LARGEST_TOTAL)]
 """An integer from -2^62 to 2^62."""
 
+Share = Annotated[float, Meta(ge=0, le=1)]
+"""A part of a whole."""
+
 NULLABLE = Meta(extra={"nullable": True}, extra_json_schema={"nullable": True})
 """Marks a field whose default is None and that documents may write as null all the same."""
 
@@ -61,6 +64,9 @@ Digest = Annotated[
 """A SHA-256."""
 
 LONGEST_KEY = 60
+
+DERIVED_DIGITS = 6
+"""Decimal places of numbers that follow from others."""
 
 FEW_BITS = 30
 """Powers of two beyond this are shown as such."""
@@ -91,7 +97,19 @@ class DocumentPart(
     omit_defaults=True,
     weakref=True,
 ):
-    """A part of a document. Its values are checked where it is read, and not where it is made."""
+    """A part of a document. Its values are checked where it is read, and not where it is made.
+
+    Attributes
+    ----------
+    DERIVED
+        The properties that documents have, too. They follow from the fields, so that nobody reads
+        them, and they are written with six decimal places.
+    UNWRITTEN
+        The fields that documents do not have.
+    """
+
+    DERIVED: ClassVar[tuple[str, ...]] = ()
+    UNWRITTEN: ClassVar[tuple[str, ...]] = ()
 
     __repr__ = short_repr
 
@@ -132,9 +150,9 @@ def replace(value: T, /, **changes: Any) -> T:
     return dataclasses.replace(value, **changes)
 
 
-def written(default: Default) -> Default:
-    """Return a default that is written into documents all the same."""
-    return field(default_factory=lambda: default)
+def written(default: Default, name: str | None = None) -> Default:
+    """Return a default that is written into documents all the same, under another ``name``."""
+    return field(default_factory=lambda: default, name=name)
 
 
 def either(*parts: type[DocumentPart]) -> Any:
@@ -168,8 +186,19 @@ def at(place: str, read: Callable[[Any], V], value: object) -> V:
 
 def document_of(part: DocumentPart) -> dict[str, Any]:
     """Return the object of JSON that describes a part; what has its default is left out."""
-    text = msgspec.json.encode(part, enc_hook=lambda column: column.tolist())
-    return msgspec.json.decode(text)  # type: ignore[no-any-return]
+    if not _holds_own(type(part)):
+        text = msgspec.json.encode(part, enc_hook=lambda column: column.tolist())
+        return msgspec.json.decode(text)  # type: ignore[no-any-return]
+    document = {}
+    for each in _struct_type(type(part)).fields:
+        value = getattr(part, each.name)
+        is_default = value is each.default or (each.default_factory is dict and not value)
+        if each.name not in part.UNWRITTEN and not is_default:
+            document[each.encode_name] = _plain(value)
+    for name in part.DERIVED:
+        value = getattr(part, name)
+        document[name] = round(value, DERIVED_DIGITS) if isinstance(value, float) else value
+    return document
 
 
 def is_free(key: str) -> bool:
@@ -204,6 +233,44 @@ def described_value(value: object) -> str:
         case date() | time():
             return str(value)
     return described(value)
+
+
+def _plain(value: Any) -> Any:
+    """Return a value of a part as JSON has it."""
+    match value:
+        case DocumentPart():
+            return document_of(value)
+        case dict():
+            return {str(key): _plain(one) for key, one in value.items()}
+        case tuple() | list():
+            return [_plain(one) for one in value]
+    return msgspec.to_builtins(value)
+
+
+def parts_of(kind: Any) -> list[type]:
+    """Return a type and all types of its fields that are structs, at any depth."""
+    found: dict[type, None] = {}
+    open_types = [inspect.type_info(kind)]
+    while open_types:
+        one = open_types.pop()
+        if isinstance(one, inspect.StructType) and one.cls not in found:
+            found[one.cls] = None
+            hidden = getattr(one.cls, "UNWRITTEN", ())
+            open_types += [each.type for each in one.fields if each.name not in hidden]
+        for name in ("type", "types", "item_type", "item_types", "value_type"):
+            inner = getattr(one, name, ())
+            open_types += inner if isinstance(inner, tuple) else [inner]
+        marks = getattr(one, "extra", None) or {}
+        open_types += map(inspect.type_info, marks.get("parts", ()))
+    return list(found)
+
+
+@cache
+def _holds_own(cls: type) -> bool:
+    """Whether a part, or one within it, has values that its documents do not have, or more."""
+    return any(
+        getattr(part, "DERIVED", ()) or getattr(part, "UNWRITTEN", ()) for part in parts_of(cls)
+    )
 
 
 def _struct_type(cls: type[Struct]) -> inspect.StructType:
@@ -483,7 +550,8 @@ def _struct(cls: type[Struct], value: object) -> object:
     known, required, tag_field = _keys(cls)
     kind = cls.__struct_config__.tag
     reason = "it is required" if kind is None else f"the kind {str(kind)!r} needs it"
-    given = {key: item for key, item in value.items() if key != tag_field}
+    unread = (tag_field, *getattr(cls, "DERIVED", ()))
+    given = {key: item for key, item in value.items() if key not in unread}
     return cls(**read_keys(given, known, required, reason))
 
 
@@ -560,16 +628,18 @@ def _keys(
 ) -> tuple[dict[str, Key], tuple[str, ...], str | None]:
     """Return the keys of a struct, with names, readers and whether null is one of their values."""
     kind = _struct_type(cls)
+    unwritten = getattr(cls, "UNWRITTEN", ())
+    fields = [each for each in kind.fields if each.name not in unwritten]
     known = {
         each.encode_name: (
             each.name,
             None if issubclass(cls, Checked) else _reader(each.type),
             _takes_null(each),
         )
-        for each in kind.fields
+        for each in fields
     }
     required = tuple(
-        each.encode_name for each in kind.fields if each.required or _marks(each).get("required")
+        each.encode_name for each in fields if each.required or _marks(each).get("required")
     )
     return known, required, kind.tag_field
 

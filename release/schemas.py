@@ -6,7 +6,7 @@ import inspect
 import re
 from math import isnan
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import msgspec
 from msgspec.structs import fields
@@ -17,14 +17,17 @@ from dfopt.files.formats import Format
 from dfopt.files.instance_document import INSTANCES
 from dfopt.files.json_text import document_text
 from dfopt.files.result_document import RESULTS
+from dfopt.simulate.run_queue.runs import RUN_QUEUE
 from dfopt.simulate.run_queue.scenario import DomainRow
 from dfopt.simulate.run_queue.scenario_document import ScenarioDocument
+from dfopt.structs import parts_of
 from dfopt.trace.readers.dfopt_trace_lines import KINDS, HeaderLine
 from dfopt.verify import VERIFICATIONS
 from dfopt_models.measure.machine_document import MACHINES
 from dfopt_models.measure.penalties import PENALTIES
 from dfopt_models.model import MODELS, model_named
 from dfopt_models.space_sharing.mix_document import MixDocument
+from dfopt_models.space_sharing.simulation import SIMULATIONS
 from dfopt_models.space_sharing.thread_graph import GRAPHS
 
 TYPES: tuple[DocumentType[Any], ...] = (
@@ -40,6 +43,8 @@ TYPES: tuple[DocumentType[Any], ...] = (
     MACHINES,
     PENALTIES,
     DocumentType(Format.SCENARIO, ScenarioDocument),
+    RUN_QUEUE,
+    SIMULATIONS,
 )
 
 MORE_PARTS = {Format.TRACE: tuple(KINDS.values()), Format.SCENARIO: (DomainRow,)}
@@ -56,7 +61,7 @@ PARAMETER = re.compile(r"^(\w[\w, ]*)$\n((?:^(?:    .*)?$\n?)+)", re.MULTILINE)
 def schema_of(document: DocumentType[Any]) -> dict[str, Any]:
     """Return the JSON Schema of a format."""
     roots = (document.type, *MORE_PARTS.get(document.format, ()))
-    types = {part.__name__: part for each in roots for part in _parts(each)}
+    types = {part.__name__: part for each in roots for part in parts_of(each)}
     _, parts = msgspec.json.schema_components(types.values(), ref_template="#/$defs/{name}")
     for title, part in parts.items():
         _finish(part, types.get(title))
@@ -87,28 +92,13 @@ def _require_rows_only(top: dict[str, Any], parts: dict[str, Any]) -> None:
     top["required"] = []
 
 
-def _parts(kind: Any) -> list[type]:
-    """Return a type and all types of its fields, at any depth."""
-    found: dict[type, None] = {}
-    open_types = [msgspec.inspect.type_info(kind)]
-    while open_types:
-        one = open_types.pop()
-        if isinstance(one, msgspec.inspect.StructType) and one.cls not in found:
-            found[one.cls] = None
-            open_types += [field.type for field in one.fields]
-        for name in ("type", "types", "item_type", "item_types", "value_type"):
-            inner = getattr(one, name, ())
-            open_types += inner if isinstance(inner, tuple) else [inner]
-        marks = getattr(one, "extra", None) or {}
-        open_types += map(msgspec.inspect.type_info, marks.get("parts", ()))
-    return list(found)
-
-
-def _finish(part: dict[str, Any], kind: type | None) -> None:
+def _finish(part: dict[str, Any], kind: Any) -> None:
     """Describe a part in the words of its docstring, and allow keys of one's own."""
     part.pop("title", None)
     if "enum" in part and "properties" not in part:
         return
+    for name in getattr(kind, "UNWRITTEN", ()):
+        del part["properties"][name]
     words = inspect.getdoc(kind) or "" if kind else ""
     if words:
         part["description"] = " ".join(words.partition("\n\n")[0].replace("``", "`").split())
@@ -137,7 +127,19 @@ def _finish(part: dict[str, Any], kind: type | None) -> None:
             if {"type": "null"} in field.get("anyOf", ()):
                 field["description"] = re.sub(r"\bNone\b", "null", field["description"])
     if "properties" in part:
+        _add_derived(part, kind)
         part["patternProperties"] = OWN_KEYS
+
+
+def _add_derived(part: dict[str, Any], kind: Any) -> None:
+    """Describe the properties that documents have, too."""
+    for name in getattr(kind, "DERIVED", ()):
+        getter = getattr(kind, name).fget
+        part["properties"][name] = {
+            **msgspec.json.schema(get_type_hints(getter, include_extras=True)["return"]),
+            "description": " ".join((inspect.getdoc(getter) or "").split()),
+        }
+        part["required"].append(name)
 
 
 def _replace(field: dict[str, Any]) -> None:

@@ -257,7 +257,11 @@ def space_sharing(
     """
     from dfopt_cli.progress import live_line, replication_status
     from dfopt_models.space_sharing import read_mix, simulate
-    from dfopt_models.space_sharing.simulation import simulation_document, simulation_tables
+    from dfopt_models.space_sharing.simulation import (
+        SIMULATIONS,
+        SimulationFigures,
+        simulation_tables,
+    )
 
     with naming(mix):
         subject = read_mix(mix)
@@ -292,7 +296,8 @@ def space_sharing(
         with naming(mix):
             RESPONSE_TIME.write(response_model(subject, summaries), output)
     if as_json:
-        print_json(simulation_document(subject, summaries, seed=seed))
+        found = SimulationFigures(mix=subject.name, seed=seed, policies=summaries)
+        print_json(SIMULATIONS.to_document(found))
     else:
         print_tables(simulation_tables(subject, summaries))
     if not complete:

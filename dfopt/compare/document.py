@@ -49,7 +49,7 @@ def _trace_document(comparison: Comparison) -> dict[str, Any]:
         },
         "frontier": None if comparison.frontier is None else _frontier(comparison.frontier),
         "order_kept": _order_kept_document(comparison.order_kept),
-        "service": None if comparison.service is None else comparison.service.to_document(),
+        "service": None if comparison.service is None else document_of(comparison.service),
         "domains": None if comparison.domains is None else _domains_document(comparison.domains),
         "parallel_share": comparison.parallel_share,
         "lengths": comparison.lengths,

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import Annotated
+
+from msgspec import Meta
+
+from dfopt.structs import DocumentPart
 
 CONFIDENCE = 0.95
 
 
-@dataclass(frozen=True, slots=True)
-class Interval:
+class Interval(DocumentPart):
     """A mean with its confidence interval.
 
     Parameters
@@ -22,7 +25,7 @@ class Interval:
     """
 
     mean: float
-    half_width: float | None
+    half_width: Annotated[float, Meta(ge=0)] | None
 
 
 def confidence_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> Interval:
@@ -39,9 +42,9 @@ def confidence_interval(values: Sequence[float], confidence: float = CONFIDENCE)
     number = len(values)
     mean = math.fsum(values) / number
     if number == 1:
-        return Interval(mean, None)
+        return Interval(mean=mean, half_width=None)
     from scipy.special import stdtrit  # scipy.stats takes ten times as long to import
 
     variance = math.fsum((value - mean) ** 2 for value in values) / (number - 1)
     quantile = float(stdtrit(number - 1, (1 + confidence) / 2))
-    return Interval(mean, quantile * math.sqrt(variance / number))
+    return Interval(mean=mean, half_width=quantile * math.sqrt(variance / number))

@@ -6,14 +6,14 @@ defined here, once for recorded traces and for simulated ones.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Annotated
 
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 
 from dfopt.errors import DfoptError
-from dfopt.structs import Natural
+from dfopt.structs import REQUIRED, DocumentPart, Natural, Positive, Share, written
 from dfopt.trace.events import Flags, Integers, Numbers, Stop
 from dfopt.trace.latest_of_same import latest_of_same
 from dfopt.trace.nice import NICE_0
@@ -24,8 +24,7 @@ SHOWN_DIGITS = 6
 """Decimal places of means and shares."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WaitFigures:
+class WaitFigures(DocumentPart):
     """How long a number of waits lasted, in the trace's unit of time.
 
     Parameters
@@ -40,15 +39,14 @@ class WaitFigures:
         The longest of them.
     """
 
-    count: Natural
-    mean: float
+    count: Positive
+    mean: Annotated[float, Meta(ge=0)]
     p50: Natural
     p99: Natural
     longest: Natural
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Service:
+class Service(DocumentPart):
     """How a scheduler served the tasks that count: those with a fragment, or all if none has one.
 
     Parameters
@@ -88,15 +86,11 @@ class Service:
     wait: WaitFigures | None
     unknown: Natural
     still_waiting: Natural
-    fairness: float | None
+    fairness: Share | None
     migrations: Natural
-    problem: str | None = None
-    warnings: tuple[str, ...] = ()
-    response: WaitFigures | None = None
-
-    def to_document(self) -> dict[str, Any]:
-        """Return it as the object ``service`` of documents."""
-        return asdict(self) | {"warnings": list(self.warnings)}
+    problem: Annotated[str | None, REQUIRED] = written(None)
+    warnings: Annotated[tuple[str, ...], REQUIRED] = written(())
+    response: WaitFigures | None = written(None)
 
 
 def service_of(trace: Trace) -> Service:

@@ -12,23 +12,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from msgspec import field
+
 from dfopt.errors import DfoptError, FileError
+from dfopt.files.documents import DocumentType
 from dfopt.files.formats import Format
-from dfopt.files.json_text import document_text
-from dfopt.files.storage import write_text
+from dfopt.files.strict_json import Document
 from dfopt.parallel import available_processors
 from dfopt.parallel.pool import performed
 from dfopt.render import FrameLibrary, frame
-from dfopt.short_repr import short_repr
 from dfopt.simulate.policy_source import naming_policy
 from dfopt.simulate.run_queue.contract import Policy
 from dfopt.simulate.run_queue.policies import POLICIES, policy_named, policy_with
 from dfopt.simulate.run_queue.scenario import Scenario
 from dfopt.simulate.run_queue.simulation import Run, UnfitError, run_of, simulate_once
-from dfopt.structs import replace, shown_place
+from dfopt.structs import DocumentPart, document_of, replace, shown_place
 from dfopt.table import Table, TableColumn
 
-FORMAT = Format.RUN_QUEUE
 SUMMARY = "summary.json"
 ALL = "all"
 
@@ -47,8 +47,7 @@ TIME_COLUMNS = frozenset({
 """The columns of data frames that are times."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Skipped:
+class Skipped(DocumentPart):
     """A policy that was left out, because it makes no sense for a scenario, and why."""
 
     scenario: str
@@ -99,37 +98,26 @@ class RunTask:
         return run_of(done, scenario=scenario.name, seed=self.seed)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Runs:
-    """The results of many simulations.
+class Runs(DocumentPart):
+    """What run-queue policies did with scenarios.
 
     Parameters
     ----------
+    is_complete
+        Whether all were finished; after Ctrl-C only those that were are here.
     runs
         The finished simulations: scenario by scenario, policy by policy, seed by seed.
     skipped
         The policies that were left out.
-    is_complete
-        Whether all were finished; after Ctrl-C only those that were are here.
     """
 
+    is_complete: bool = field(name="complete")
     runs: tuple[Run, ...]
-    skipped: tuple[Skipped, ...] = ()
-    is_complete: bool = True
+    skipped: tuple[Skipped, ...]
 
-    __repr__ = short_repr
-
-    def to_document(self) -> dict[str, Any]:
+    def to_document(self) -> Document:
         """Return them as a document ``dfopt-run-queue/1``."""
-        return {
-            "format": FORMAT,
-            "complete": self.is_complete,
-            "runs": [run.to_document() for run in self.runs],
-            "skipped": [
-                {"scenario": skipped.scenario, "policy": skipped.policy, "why": skipped.why}
-                for skipped in self.skipped
-            ],
-        }
+        return RUN_QUEUE.to_document(self)
 
     def to_frame(self, *, library: FrameLibrary | None = None) -> Any:
         """Return the figures as a data frame of pandas or polars, with a row for each simulation.
@@ -151,13 +139,16 @@ class Runs:
         rows = [
             {
                 TableColumn(name, run.time_unit if name in TIME_COLUMNS else None): value
-                for name, value in _flat(run.to_document())
+                for name, value in _flat(document_of(run))
             }
             for run in self.runs
         ]
         columns = list(dict.fromkeys(column for row in rows for column in row))
         values: list[list[Any]] = [[row.get(column) for column in columns] for row in rows]
         return frame(Table("runs", columns, values), library)
+
+
+RUN_QUEUE = DocumentType(Format.RUN_QUEUE, Runs)
 
 
 def simulate_all(  # noqa: PLR0913 - what, how often, and where
@@ -231,7 +222,7 @@ def simulate_all(  # noqa: PLR0913 - what, how often, and where
         is_complete=is_complete,
     )
     if folder is not None and runs.runs:
-        write_text(folder / SUMMARY, document_text(runs.to_document()))
+        RUN_QUEUE.write(runs, folder / SUMMARY)
     return runs
 
 

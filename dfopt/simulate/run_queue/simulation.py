@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from random import Random
-from typing import Any
+from typing import Annotated
+
+from msgspec import Meta, field
 
 from dfopt.errors import DfoptError
 from dfopt.problem.instance import Objective
-from dfopt.short_repr import short_repr
 from dfopt.simulate.run_queue.contract import Policy
 from dfopt.simulate.run_queue.costs import CacheCounts, Costs, LineCaches, penalty_costs
 from dfopt.simulate.run_queue.kernel import Kernel
@@ -17,7 +18,7 @@ from dfopt.simulate.run_queue.policies import policy_with
 from dfopt.simulate.run_queue.recorder import Counters
 from dfopt.simulate.run_queue.scenario import Scenario
 from dfopt.simulate.run_queue.spin_lock import SpinLock
-from dfopt.structs import replace
+from dfopt.structs import DocumentPart, Natural, Positive, Share, replace
 from dfopt.trace.lengths import Lengths
 from dfopt.trace.service import Service, service_of
 from dfopt.trace.trace import Trace, TraceHeader
@@ -120,59 +121,139 @@ def simulate_once(
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LockCounts:
+class LockCounts(DocumentPart):
     """The counts at the spin locks around a policy's queues.
 
     Parameters
     ----------
-    attempts, misses
-        The number of operations that wanted a lock, and the number of those that found it taken.
+    attempts
+        The number of operations that wanted a lock.
+    misses
+        The number of those that found it taken.
     spun
         The time for which CPUs have waited.
+    miss_ratio
+        The share of the attempts that had to wait; 0 where there were none.
     """
 
-    attempts: int
-    misses: int
-    spun: int
-
-    @property
-    def miss_ratio(self) -> float:
-        """Share of the attempts that had to wait; 0 where there were none."""
-        return self.misses / self.attempts if self.attempts else 0.0
+    attempts: Natural
+    misses: Natural
+    spun: Natural
+    miss_ratio: Share
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
+class PaidPenalties(DocumentPart):
+    """What was paid.
+
+    Parameters
+    ----------
+    total
+        On all CPUs.
+    worst
+        On the one that paid the most.
+    """
+
+    total: Natural
+    worst: Natural = field(name="max")
+
+
+class TimeFigures(DocumentPart):
+    """How long some times were.
+
+    Parameters
+    ----------
+    count
+        How many there were.
+    mean, longest
+        Their mean and the longest of them; 0 where there were none.
+    """
+
+    count: Natural
+    mean: Annotated[float, Meta(ge=0)]
+    longest: Natural
+
+
+class Run(DocumentPart):
     """A scenario under a policy, once.
 
     Parameters
     ----------
-    scenario, policy, seed
-        The names and the seed that give the same run again.
+    scenario, policy
+        Their names.
+    seed
+        Of the workload and of the policy.
+    cpus
+        The number of CPUs.
     time_unit
         The unit of all times.
-    counters
-        What was counted.
+    end
+        When the last thread ended, or the time was up, and no CPU was busy any more.
+    dispatches
+        Stretches in which one thread used one fragment on one CPU: rows of the trace.
+    context_switches
+        Dispatches after a dispatch of another thread on the same CPU.
+    fragment_switches
+        Managed dispatches after a managed dispatch of another fragment on the same CPU.
+    migrations
+        Dispatches with a fragment, or all if none has one, whose thread ran on another CPU before.
+    far_migrations
+        Those of them that came from another cache domain, where there are domains.
+    penalty
+        What was paid, on all CPUs and on the one that paid the most.
+    executed
+        What threads executed, without penalties and waiting.
+    overhead
+        CPU time between dispatches, on switching, waking up, interrupts and locks around run
+        queues.
+    spun
+        CPU time inside dispatches, on locks around run queues.
+    interrupted
+        CPU time inside dispatches, on interrupts.
+    idle_share
+        Share of the CPUs' time in which nothing ran and no policy was at work.
+    lock_waits
+        How often a thread was blocked on a lock of the program.
+    inversions
+        Dispatches while a thread of a more urgent band was ready.
+    wait
+        From ready to running.
+    response
+        From woken up, or made, to blocked again, or ended.
     locks
-        At the policy's locks; None where it has none.
+        At the spin locks around the policy's queues, if it has some.
     caches
-        In caches of lines; None where a penalty was paid.
+        By CPU, where the scenario has caches of lines.
     service
         How its threads were served: wake-up latency, waits, fairness.
     unfit
-        Why the policy makes no sense for the scenario, as it says itself; None where it does.
+        Why the policy, which was named, makes no sense for the scenario, as it says itself.
     unused
-        Which of the policy's rules never came into effect, as it says itself.
+        Which of the policy's rules never came into effect, and why, as it says itself.
     trace
-        Name of the file its trace was written to.
+        The file beside the summary with its trace.
     """
 
     scenario: str
     policy: str
-    seed: int
+    seed: Natural
+    cpus: Positive
     time_unit: str
-    counters: Counters
+    end: Natural
+    dispatches: Natural
+    context_switches: Natural
+    fragment_switches: Natural
+    migrations: Natural
+    penalty: PaidPenalties
+    executed: Natural
+    overhead: Natural
+    spun: Natural
+    interrupted: Natural
+    idle_share: Share
+    lock_waits: Natural
+    inversions: Natural
+    wait: TimeFigures
+    response: TimeFigures
+    far_migrations: Natural | None = None
     locks: LockCounts | None = None
     caches: CacheCounts | None = None
     service: Service | None = None
@@ -180,113 +261,59 @@ class Run:
     unused: str | None = None
     trace: str | None = None
 
-    __repr__ = short_repr
-
-    @property
-    def cpus(self) -> int:
-        """Number of CPUs."""
-        return len(self.counters.busy)
-
-    @property
-    def penalty(self) -> int:
-        """The sum of the penalties of all CPUs."""
-        return sum(self.counters.penalties)
-
     @property
     def penalty_per_dispatch(self) -> float:
         """The mean penalty of a dispatch."""
-        return _ratio(self.penalty, self.counters.dispatches)
+        return _ratio(self.penalty.total, self.dispatches)
 
-    @property
-    def idle_share(self) -> float:
-        """Share of the CPUs' time in which nothing ran and no policy was at work."""
-        counters = self.counters
-        used = sum(counters.busy) + counters.overhead
-        return 1 - _ratio(used, self.cpus * counters.end) if counters.end else 0.0
 
-    @property
-    def mean_wait(self) -> float:
-        """Mean time from ready to running."""
-        return _ratio(self.counters.waited, self.counters.waits)
-
-    @property
-    def mean_response(self) -> float:
-        """Mean time from woken up to blocked again."""
-        return _ratio(self.counters.responded, self.counters.responses)
-
-    def to_document(self) -> dict[str, Any]:
-        """Return its row of a document ``dfopt-run-queue/1``."""
-        counters = self.counters
-        document: dict[str, Any] = {
-            "scenario": self.scenario,
-            "policy": self.policy,
-            "seed": self.seed,
-            "cpus": self.cpus,
-            "time_unit": self.time_unit,
-            "end": counters.end,
-            "dispatches": counters.dispatches,
-            "context_switches": counters.context_switches,
-            "fragment_switches": counters.fragment_switches,
-            "migrations": counters.migrations,
-            "penalty": {"total": self.penalty, "max": max(counters.penalties)},
-            "executed": counters.executed,
-            "overhead": counters.overhead,
-            "spun": counters.spun,
-            "interrupted": counters.interrupted,
-            "idle_share": self.idle_share,
-            "lock_waits": counters.lock_waits,
-            "inversions": counters.inversions,
-            "wait": _times(counters.waits, self.mean_wait, counters.longest_wait),
-            "response": _times(counters.responses, self.mean_response, counters.longest_response),
-        }
-        if counters.far_migrations is not None:
-            document["far_migrations"] = counters.far_migrations
-        if self.locks is not None:
-            document["locks"] = asdict(self.locks) | {"miss_ratio": self.locks.miss_ratio}
-        if self.caches is not None:
-            document["caches"] = {
-                key: list(row) for key, row in asdict(self.caches).items() if row is not None
-            }
-        if self.service is not None:
-            document["service"] = self.service.to_document()
-        if self.unfit is not None:
-            document["unfit"] = self.unfit
-        if self.unused is not None:
-            document["unused"] = self.unused
-        if self.trace is not None:
-            document["trace"] = self.trace
-        return document
+COUNTED = (
+    "end", "dispatches", "context_switches", "fragment_switches", "migrations", "far_migrations",
+    "executed", "overhead", "spun", "interrupted", "lock_waits", "inversions",
+)  # fmt: skip
+"""What a run has from the counters as it is."""
 
 
 def run_of(simulation: Simulation, *, scenario: str, seed: int) -> Run:
     """Return the figures of a simulation."""
-    policy = simulation.engine.policy
+    policy, counters = simulation.engine.policy, simulation.counters
+    cpus = len(counters.busy)
+    used = sum(counters.busy) + counters.overhead
     return Run(
         scenario=scenario,
         policy=policy.name,
         seed=seed,
+        cpus=cpus,
         time_unit=simulation.trace.header.time_unit or "",
-        counters=simulation.counters,
+        penalty=PaidPenalties(total=sum(counters.penalties), worst=max(counters.penalties)),
+        idle_share=1 - _ratio(used, cpus * counters.end) if counters.end else 0.0,
+        wait=_times(counters.waits, counters.waited, counters.longest_wait),
+        response=_times(counters.responses, counters.responded, counters.longest_response),
         locks=_lock_counts(policy.locks),
         caches=simulation.caches,
         service=service_of(simulation.trace),
         unfit=simulation.unfit,
         unused=simulation.unused,
+        **{name: getattr(counters, name) for name in COUNTED},
     )
 
 
 def _lock_counts(locks: Sequence[SpinLock]) -> LockCounts | None:
     if not locks:
         return None
+    attempts, misses = (
+        sum(getattr(lock, name) for lock in locks) for name in ("attempts", "misses")
+    )
     return LockCounts(
-        attempts=sum(lock.attempts for lock in locks),
-        misses=sum(lock.misses for lock in locks),
+        attempts=attempts,
+        misses=misses,
         spun=sum(lock.spun for lock in locks),
+        miss_ratio=_ratio(misses, attempts),
     )
 
 
-def _times(count: int, mean: float, longest: int) -> dict[str, Any]:
-    return {"count": count, "mean": mean, "longest": longest}
+def _times(count: int, total: int, longest: int) -> TimeFigures:
+    return TimeFigures(count=count, mean=_ratio(total, count), longest=longest)
 
 
 def _ratio(part: int, whole: int) -> float:

@@ -15,14 +15,14 @@ from dfopt.table import Table, Uncertain, Value, columns, facts
 SCALES = ((1_000_000, "ms"), (1_000, "µs"))
 """Units for times in nanoseconds: the first one that is not longer than the simulation."""
 
-COSTS = {"penalty": "penalty [{scaled}]", "penalty_per_dispatch": "each [{unit}]"}
+COSTS = {"penalty.total": "penalty [{scaled}]", "penalty_per_dispatch": "each [{unit}]"}
 COUNTS = {
-    "counters.migrations": "migrations",
-    "counters.far_migrations": "crossings",
-    "counters.fragment_switches": "fragment switches",
+    "migrations": "migrations",
+    "far_migrations": "crossings",
+    "fragment_switches": "fragment switches",
     "idle_share": "idle [%]",
-    "mean_response": "response [{scaled}]",
-    "counters.end": "end [{scaled}]",
+    "response.mean": "response [{scaled}]",
+    "end": "end [{scaled}]",
 }
 SERVICE = {
     "service.wakeup_latency.p50": "latency p50 [{unit}] :time",
@@ -54,7 +54,7 @@ def run_tables(scenarios: Sequence[Scenario], runs: Sequence[Run]) -> list[Table
             tables += _scenario_tables(scenario, own, COUNTS if counts_only else COSTS | COUNTS)
     notes = [
         *["crossings: migrations from one cache domain to another"]
-        * any(run.counters.far_migrations is not None for run in runs),
+        * any(run.far_migrations is not None for run in runs),
         *["penalty: of all dispatches, and of each on average"] * with_costs,
         "idle: share of the CPUs' time in which nothing ran; end: when the last thread ended",
         "response: from woken up to blocked again; its mean is of all threads",
@@ -83,7 +83,7 @@ def _scenario_tables(
 
 def _policies_table(runs: Sequence[Run], figures: Mapping[str, str]) -> Table:
     """Return one row a policy; a figure that is not known of all replications is None."""
-    unit, end = runs[0].time_unit, max(run.counters.end for run in runs)
+    unit, end = runs[0].time_unit, max(run.end for run in runs)
     scales = SCALES if unit == "ns" else ()
     scale, name = next((scale for scale in scales if end >= scale[0]), (1, unit))
     shown = columns(*(each.format(unit=unit, scaled=name) for each in figures.values()))

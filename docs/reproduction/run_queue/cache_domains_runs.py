@@ -225,8 +225,8 @@ def figures_of(run: Run) -> Figures:
     return traced(
         done.trace,
         case,
-        penalty=found.penalty,
-        end=found.counters.end,
+        penalty=found.penalty.total,
+        end=found.end,
         proves=value == case.values[0],
     )
 

@@ -14,7 +14,7 @@ from msgspec import Meta, field
 
 from dfopt.files.documents import DocumentType
 from dfopt.files.formats import Format
-from dfopt.structs import Checked, DocumentPart, Natural, Positive, replace
+from dfopt.structs import Checked, DocumentPart, Natural, Positive, Share, replace
 from dfopt.table import Table, Value, columns, facts, table_of
 from dfopt_models.contention import equations
 from dfopt_models.contention.locks import (
@@ -48,7 +48,6 @@ LOADS = (1e-6, 1 - 1e-9)
 
 Time = Annotated[float, Meta(ge=LEAST, le=MOST)]
 CpuCount = Annotated[int, Meta(ge=1, le=MOST_CPUS)]
-Share = Annotated[float, Meta(ge=0, le=1)]
 
 
 class FittedMisses(Checked):

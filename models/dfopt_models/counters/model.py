@@ -11,7 +11,7 @@ from dfopt.files.documents import DocumentType
 from dfopt.files.formats import Format
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyMatrix
-from dfopt.structs import Checked, DocumentPart, Natural, Positive
+from dfopt.structs import Checked, DocumentPart, Natural, Positive, Share
 from dfopt.table import TIME, Table, TableColumn, Uncertain, Value, columns, facts, table_of
 from dfopt.time_units import readable_time
 from dfopt_models.counters.equations import FORMULAS, idle_share, penalty_after, wasted_share
@@ -21,7 +21,6 @@ from dfopt_models.errors import ModelError
 from dfopt_models.model import AnalyticModel, Sourced
 
 AboveZero = Annotated[float, Meta(gt=0)]
-Share = Annotated[float, Meta(ge=0, le=1)]
 
 TYPE_NUMBERS = ("dispatches", "best_ipc", "best_dispatch")
 

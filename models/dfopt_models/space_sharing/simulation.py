@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Annotated
+
+from msgspec import Meta, field
 
 from dfopt.errors import DfoptError
+from dfopt.files.documents import DocumentType
 from dfopt.files.formats import Format
 from dfopt.parallel import available_processors
 from dfopt.parallel.pool import performed
 from dfopt.simulate.policy_source import naming_policy
 from dfopt.simulate.statistics import CONFIDENCE, Interval, confidence_interval
+from dfopt.structs import DocumentPart, Natural, Positive, Share, written
 from dfopt.table import Table, Uncertain, columns, facts
 from dfopt_models.space_sharing.job import JobFigures
 from dfopt_models.space_sharing.mix import Mix
@@ -69,8 +73,7 @@ class ReplicationTask:
         return done
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JobSummary:
+class JobSummary(DocumentPart):
     """The mean figures of an application's jobs under a policy.
 
     Parameters
@@ -79,22 +82,50 @@ class JobSummary:
         Its name.
     ended
         Number of jobs that ended, over all replications.
-    figures
-        By the names of :class:`JobFigures`: mean and confidence interval over the replications.
-        Each replication counts with the mean of its jobs. For ``affinity_penalty`` this is the
-        mean of the jobs with any reallocation with affinity.
+    response_time
+        Seconds from arrival to end.
+    work
+        Processor-seconds that threads ran.
+    waste
+        Processor-seconds held without running anything.
+    overhead
+        Processor-seconds of path length and cache penalties.
+    reallocations
+        Number of processors given.
+    affinity
+        Share of these that returned a worker to the processor where it ran last.
+    allocation
+        Average number of processors.
+    affinity_penalty
+        Mean cache penalty of a reallocation with affinity, in seconds, of the jobs that have any.
     by_seed
         For each replication by its seed: the means of its jobs. A mean that no job has is None.
     """
 
+    UNWRITTEN = ("by_seed",)
+
     application: str
-    ended: int
-    figures: dict[str, Interval]
+    ended: Positive
+    response_time: Interval
+    work: Interval
+    waste: Interval
+    overhead: Interval
+    reallocations: Interval
+    affinity: Interval
+    allocation: Interval
+    affinity_penalty: Interval
     by_seed: dict[int, dict[str, float | None]] = field(default_factory=dict)
 
+    @property
+    def figures(self) -> dict[str, Interval]:
+        """By name: the mean and confidence interval over the replications.
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PolicySummary:
+        Each replication counts with the mean of its jobs.
+        """
+        return {name: getattr(self, name) for name in FIGURES}
+
+
+class PolicySummary(DocumentPart):
     """The mean figures of a mix under a policy.
 
     Parameters
@@ -110,14 +141,38 @@ class PolicySummary:
     """
 
     policy: str
-    replications: int
-    events: int
-    duration: float
+    replications: Positive
+    events: Natural
+    duration: Annotated[float, Meta(ge=0)] = field(name="simulated_s")
     jobs: tuple[JobSummary, ...]
 
     def job(self, application: str) -> JobSummary:
         """Return the figures of an application's jobs."""
         return next(job for job in self.jobs if job.application == application)
+
+
+class SimulationFigures(DocumentPart):
+    """What policies did with a mix.
+
+    Parameters
+    ----------
+    mix
+        Its name.
+    seed
+        Of the first replication; the others count on.
+    confidence
+        Of the intervals.
+    policies
+        One summary for each.
+    """
+
+    mix: str
+    seed: Natural
+    confidence: Share = written(CONFIDENCE)
+    policies: Annotated[tuple[PolicySummary, ...], Meta(min_length=1)]
+
+
+SIMULATIONS = DocumentType(Format.SIMULATION, SimulationFigures)
 
 
 def simulate(  # noqa: PLR0913 - all but two are options
@@ -232,8 +287,8 @@ def _job_summary(application: str, replications: Sequence[Replication]) -> JobSu
     return JobSummary(
         application=application,
         ended=sum(map(len, runs)),
-        figures={name: _interval([means[name] for means in by_seed.values()]) for name in FIGURES},
         by_seed=by_seed,
+        **{name: _interval([means[name] for means in by_seed.values()]) for name in FIGURES},
     )
 
 
@@ -248,49 +303,6 @@ def _interval(means: Sequence[float | None]) -> Interval:
     """Return the mean of a figure over replications, each of which counts with its runs' mean."""
     known = [mean for mean in means if mean is not None]
     return confidence_interval(known or [0.0] * len(means))
-
-
-def simulation_document(
-    mix: Mix, summaries: Sequence[PolicySummary], *, seed: int
-) -> dict[str, Any]:
-    """Return the figures as a document ``dfopt-simulation/1``.
-
-    Parameters
-    ----------
-    mix
-        The simulated mix.
-    summaries
-        The figures, one summary for each policy.
-    seed
-        The seed of the first replication.
-    """
-    return {
-        "format": Format.SIMULATION,
-        "mix": mix.name,
-        "seed": seed,
-        "confidence": CONFIDENCE,
-        "policies": [
-            {
-                "policy": summary.policy,
-                "replications": summary.replications,
-                "events": summary.events,
-                "simulated_s": summary.duration,
-                "jobs": [_job_document(job) for job in summary.jobs],
-            }
-            for summary in summaries
-        ],
-    }
-
-
-def _job_document(job: JobSummary) -> dict[str, Any]:
-    return {
-        "application": job.application,
-        "ended": job.ended,
-        **{
-            name: {"mean": interval.mean, "half_width": interval.half_width}
-            for name, interval in job.figures.items()
-        },
-    }
 
 
 def simulation_tables(mix: Mix, summaries: Sequence[PolicySummary]) -> list[Table]:

@@ -17,6 +17,7 @@ from dfopt.simulate.run_queue.policies import POLICIES
 from dfopt.simulate.run_queue.policies.fcfs import FirstComeFirstServed
 from dfopt.simulate.run_queue.runs import simulate_all
 from dfopt.simulate.run_queue.scenario import Machine, Scenario
+from dfopt.simulate.run_queue.simulation import run_of, simulate_once
 from dfopt.trace import read_trace
 from dfopt.trace.lengths import Lengths
 from tests.simulate.run_queue.scenarios import small_chat, small_hackbench
@@ -48,11 +49,11 @@ def test_traces_and_a_summary(tmp_path):
         trace = read_trace(tmp_path / run.trace)
         assert trace.header.objective is Objective.TOTAL_PENALTY
         assert trace.header.lengths is Lengths.WITH_SWITCHES
-        assert len(trace) == run.counters.dispatches
+        assert len(trace) == run.dispatches
         # The trace says all that a comparison has to know, and this finds the same costs.
         found = compare_trace(trace, chosen_model(ModelChoice(), trace.header), waits=None)
-        assert found.realised.total == run.penalty
-        assert found.realised.worst == max(run.counters.penalties)
+        assert found.realised.total == run.penalty.total
+        assert found.realised.worst == run.penalty.worst
         assert found.service == run.service
         assert run.service.wakeup_latency.count > 0
 
@@ -144,14 +145,15 @@ def test_counts_of_caches_and_locks():
 
 
 def test_figures_are_those_of_the_counters():
-    (run,) = simulate_all([small()], ["fcfs"]).runs
-    counters = run.counters
+    done = simulate_once(small(), FirstComeFirstServed)
+    run, counters = run_of(done, scenario="small", seed=0), done.counters
     whole = run.cpus * counters.end
     idle = whole - sum(counters.busy) - counters.overhead
     assert run.idle_share * whole == pytest.approx(idle)
-    assert run.mean_response * counters.responses == pytest.approx(counters.responded)
-    assert run.mean_wait * counters.waits == pytest.approx(counters.waited)
-    assert run.penalty_per_dispatch * counters.dispatches == pytest.approx(run.penalty)
+    assert run.response.mean * counters.responses == pytest.approx(counters.responded)
+    assert run.wait.mean * counters.waits == pytest.approx(counters.waited)
+    assert run.penalty_per_dispatch * counters.dispatches == pytest.approx(run.penalty.total)
+    assert run.penalty.worst == max(counters.penalties)
 
 
 def test_an_interrupt_keeps_what_is_finished(tmp_path, monkeypatch):
@@ -218,8 +220,8 @@ def test_a_frame_has_a_row_for_each_simulation():
     assert list(zip(frame["policy"], frame["seed"], strict=True)) == [
         (run.policy, run.seed) for run in runs.runs
     ]
-    assert list(frame["penalty_total_ns"]) == [run.penalty for run in runs.runs]
-    assert list(frame["response_mean_ns"]) == [run.mean_response for run in runs.runs]
+    assert list(frame["penalty_total_ns"]) == [run.penalty.total for run in runs.runs]
+    assert list(frame["response_mean_ns"]) == [run.response.mean for run in runs.runs]
     (latency,) = {run.service.wakeup_latency.p99 for run in runs.runs[:1]}
     assert frame["service_wakeup_latency_p99_ns"][0] == latency
     assert frame["service_response_p99_ns"][0] == runs.runs[0].service.response.p99

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 
 from dfopt.checks import LARGEST_TOTAL, described
@@ -11,7 +10,7 @@ from dfopt.errors import InstanceError
 from dfopt.problem.cache_domains import CacheDomains
 from dfopt.simulate.run_queue.costs.penalties import EMPTY
 from dfopt.simulate.run_queue.workload import CLEAN, UNMANAGED, Burst
-from dfopt.structs import Checked, Natural, Positive
+from dfopt.structs import Checked, DocumentPart, Natural, Positive
 
 LARGEST_MEMORY = 2**31 - 2
 """At most this number of lines, since lines have 32-bit numbers."""
@@ -58,8 +57,7 @@ class CacheSizes(Checked):
             raise InstanceError("needs caches that CPUs share; give shared_lines", place="far_hit")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CacheCounts:
+class CacheCounts(DocumentPart):
     """Counts of events in caches of lines, by the CPU that caused them with its bursts.
 
     Parameters
@@ -81,12 +79,12 @@ class CacheCounts:
         made invalid.
     """
 
-    touched: tuple[int, ...]
-    misses: tuple[int, ...]
-    shared_hits: tuple[int, ...]
-    write_backs: tuple[int, ...]
-    invalidations: tuple[int, ...]
-    far_hits: tuple[int, ...] | None = None
+    touched: tuple[Natural, ...]
+    misses: tuple[Natural, ...]
+    shared_hits: tuple[Natural, ...]
+    write_backs: tuple[Natural, ...]
+    invalidations: tuple[Natural, ...]
+    far_hits: tuple[Natural, ...] | None = None
 
 
 class LineCaches:

@@ -185,7 +185,7 @@ def test_a_run_without_effect_says_so() -> None:
     idle = simulated(CacheAware, alone, cpus=2, domains="0;1", epoch=10, **EEVDF)
     assert idle.unused is not None
     assert "no process preferred a domain" in idle.unused
-    assert run_of(idle, scenario="s", seed=0).to_document()["unused"] == idle.unused
+    assert run_of(idle, scenario="s", seed=0).unused == idle.unused
     assert simulated(Eevdf, alone, cpus=2, domains="0;1", **EEVDF).unused is None
 
 

@@ -46,7 +46,7 @@ def test_it_runs_from_a_file_and_from_a_scenario(code: Path, tmp_path: Path) -> 
     assert scenarios[0].name == "PingPong"
     runs = simulate_all(scenarios, ["fcfs"], processes=2).runs
     # Two pairs of two threads, each of which works three times for 5,000.
-    assert [run.counters.executed for run in runs] == [60_000, 60_000]
+    assert [run.executed for run in runs] == [60_000, 60_000]
     assert runs[0].service is not None
     assert runs[0].service == runs[1].service
 
