@@ -97,7 +97,7 @@ def draw_crossovers(files: Sequence[str], output: str, path: GrowthPath) -> None
 
 def models_to_compare(files: Sequence[str], output: str) -> list[ResponseModel]:
     """Return the response-time models in files, each with something to compare."""
-    from dfopt_models.response_time import CROSSOVER
+    from dfopt_models.crossover import CROSSOVER
 
     models = parameters_to_draw(CROSSOVER, files, output)
     for file, model in zip(files, models, strict=True):

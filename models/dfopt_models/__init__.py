@@ -1,6 +1,7 @@
 """Models that use dfopt.
 
-- ``response_time``: response times under space sharing, today and on future machines;
+- ``response_time``: response times under space sharing;
+- ``crossover``: machines on which policies are equally fast;
 - ``space_sharing``: a simulation of its policies;
 - ``contention``: CPUs that wait for locks;
 - ``batching``: what batches of fine-grained threads gain;

@@ -30,7 +30,7 @@ Parameters = TypeVar("Parameters", bound=DocumentPart)
 
 MODELS: Mapping[str, tuple[str, str]] = {
     "response-time": ("dfopt_models.response_time", "RESPONSE_TIME"),
-    "crossover": ("dfopt_models.response_time", "CROSSOVER"),
+    "crossover": ("dfopt_models.crossover", "CROSSOVER"),
     "contention": ("dfopt_models.contention", "CONTENTION"),
     "batching": ("dfopt_models.batching", "BATCHING"),
     "counters": ("dfopt_models.counters", "COUNTERS"),

@@ -17,7 +17,7 @@ from dfopt.structs import Checked, replace
 from dfopt_models.errors import ModelError
 from dfopt_models.measure.machine_document import MachineCosts
 from dfopt_models.model import Sourced
-from dfopt_models.response_time.parameters import (
+from dfopt_models.response_time import (
     JOB_NUMBERS,
     Amount,
     JobParameters,

@@ -3,8 +3,7 @@
 from dfopt_models.plot.batching import plot_batching
 from dfopt_models.plot.contention import plot_contention
 from dfopt_models.plot.counters import plot_counters, plot_warm_up
-from dfopt_models.plot.crossover import plot_crossovers
-from dfopt_models.plot.crossover_plane import plot_crossover_planes
+from dfopt_models.plot.crossover import plot_crossover_planes, plot_crossovers
 from dfopt_models.plot.parallelism import plot_parallelism
 from dfopt_models.plot.queueing import plot_queueing
 

@@ -1,24 +1,57 @@
-"""Relative response time against speed × cache: where a policy is as fast as the baseline."""
+"""Crossovers: curves along a path of growth, and in the plane of speed and cache.
+
+A sheet has a picture for each job of the models. Policies look the same all over it.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dfopt.plot.style import GREY, INK, SMALL, begin_axes, shown_name, styled
+from dfopt.errors import DfoptError
+from dfopt.plot.picture import new_figure
+from dfopt.plot.style import (
+    GREY,
+    INK,
+    PAPER,
+    SMALL,
+    add_legend,
+    begin_axes,
+    line_style,
+    shown_name,
+    styled,
+)
+from dfopt_models.crossover import (
+    CrossoverRow,
+    crossover_table,
+    relative_along,
+    relative_range_along,
+)
 from dfopt_models.growth import GrowthPath, growth_text
-from dfopt_models.plot.sheet import Looks, draw_sheet, explain, growth_axis, looks_of
-from dfopt_models.response_time.model import ResponseModel
-from dfopt_models.response_time.numeric import Numbers, relative_along
-from dfopt_models.response_time.ranges import relative_range_along
-from dfopt_models.response_time.table import CrossoverRow, crossover_table
+from dfopt_models.response_time import Numbers, ResponseModel, relative_response_time
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
+
+
+MOST_COLUMNS = 3
+"""At most this many pictures stand side by side."""
+
+LONGEST_NAME = 32
+"""At most this many characters of a name are shown."""
+
+LARGEST_WRITTEN_OUT = 1.1e5
+"""On axes that end here or before, powers of ten are written without exponents."""
+
+SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
+
+Looks = Mapping[str, dict[str, Any]]
+"""How the line of each policy looks."""
 
 WIDTH, HEIGHT, ROW_HEIGHT = 4.6, 3.1, 0.17
 """Width and height of a picture, and height of a row of crossovers, in inches."""
@@ -55,8 +88,113 @@ SHADING, EDGE_WIDTH = 0.13, 0.7
 """Opacity of bands, and width of the lines that end them, in points."""
 
 RANGES = "shading and bars: what the ranges allow"
+
 REPLICATIONS = "shading and bars: 95 % confidence intervals"
 """What the legend says of the shaded bands, and of the bars for the crossovers."""
+
+SIZE = (4.4, 4.0)
+"""Width and height of a picture, in inches."""
+
+LARGEST = 1e4
+"""Both axes end here."""
+
+PRODUCTS = 10.0 ** np.arange(1, 8)
+"""Products whose machines are joined by lines."""
+
+GUIDE: dict[str, Any] = {"color": GREY, "linewidth": 0.6, "zorder": 1}
+
+ALIKE = {**GUIDE, "linestyle": ":", "linewidth": 1.0}
+
+
+def looks_of(models: Iterable[ResponseModel]) -> dict[str, dict[str, Any]]:
+    """Return how the line of each policy but the baselines looks, the same all over a sheet."""
+    names = dict.fromkeys(
+        policy
+        for model in models
+        for job in model.jobs
+        for policy in job.policies
+        if policy != model.baseline
+    )
+    return {name: line_style(number) for number, name in enumerate(names)}
+
+
+def draw_sheet(
+    models: Sequence[ResponseModel],
+    draw: Callable[[int, str, Axes], Any],
+    *,
+    panel: tuple[float, float],
+) -> Figure:
+    """Return a sheet with a titled picture for each job of the models.
+
+    Parameters
+    ----------
+    models
+        One or more models.
+    draw
+        Draws a job of the model of a number on axes.
+    panel
+        Width and height of a picture, in inches.
+
+    Raises
+    ------
+    DfoptError
+        When there is no model.
+    """
+    panels = [(number, job.name) for number, model in enumerate(models) for job in model.jobs]
+    if not panels:
+        raise DfoptError("there is no model to draw; name one")
+    columns = min(MOST_COLUMNS, len(panels))
+    lines = math.ceil(len(panels) / columns)
+    figure = new_figure(panel[0] * columns, panel[1] * lines)
+    for position, (number, job) in enumerate(panels, 1):
+        ax = figure.add_subplot(lines, columns, position)
+        draw(number, job, ax)
+        ax.set_title(f"{shown_name(models[number].name, longest=LONGEST_NAME)}: {shown_name(job)}")
+        if position <= len(panels) - columns:
+            ax.set_xlabel("")
+    for legend in figure.legends:
+        height = legend.get_window_extent().height / figure.dpi
+        figure.set_figheight(figure.get_figheight() + height)
+    return figure
+
+
+def growth_axis(axis: Axis, *, today: bool = True) -> None:
+    """Write the powers of ten on a logarithmic axis of growth, all in one way.
+
+    Parameters
+    ----------
+    axis
+        The axis.
+    today
+        Whether 1 is today's machine, and is called so.
+    """
+    from matplotlib.ticker import NullLocator
+
+    axis.set_minor_locator(NullLocator())
+    axis.set_major_formatter(
+        lambda growth, _: (
+            "today" if today and growth == 1 else decade_text(growth, max(axis.get_view_interval()))
+        )
+    )
+
+
+def decade_text(growth: float, largest: float) -> str:
+    """Return a power of ten; with its exponent if the largest one of the axis is long."""
+    if largest <= LARGEST_WRITTEN_OUT:
+        return f"{growth:,g}" if growth < 1 else f"{growth:,.0f}"
+    return "10" + f"{math.log10(growth):.0f}".translate(SUPERSCRIPTS)
+
+
+def explain(
+    ax: Axes, looks: Looks, rows: Sequence[CrossoverRow], more: dict[str, dict[str, Any]]
+) -> None:
+    """Say in the legend which line is which policy, what ``~`` means, and more."""
+    from matplotlib.lines import Line2D
+
+    signs = {shown_name(row.policy, longest=LONGEST_NAME): looks[row.policy] for row in rows} | more
+    if any(row.assumptions and row.crossovers for row in rows):
+        signs["~: rests on assumptions"] = {"linestyle": ""}
+    add_legend(ax, {name: Line2D([], [], **look) for name, look in signs.items()})
 
 
 @styled
@@ -206,3 +344,91 @@ def crossovers_text(row: CrossoverRow) -> str:
     return ", ".join(
         f"{mark}{growth_text(crossing.product, row.digits)}" for crossing in row.crossovers
     )
+
+
+@styled
+def plot_crossover_planes(models: Sequence[ResponseModel]) -> Figure:
+    """Draw on which machines policies are as fast as the baseline: a picture for each job.
+
+    Speed grows across, the cache up. Below and left of its curve a policy is on the side where
+    today's machine lies. Thin straight lines join machines with one product of speed and cache; if
+    only the product mattered, the curves would be such lines. Where both grow alike the curves are
+    marked, with the product.
+
+    Parameters
+    ----------
+    models
+        One or more models.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The pictures; policies look the same in all of them.
+
+    Raises
+    ------
+    DfoptError
+        When there is nothing to draw.
+    """
+    looks = looks_of(models)
+    return draw_sheet(
+        models, lambda number, job, ax: draw_plane(ax, models[number], job, looks), panel=SIZE
+    )
+
+
+def draw_plane(axes: Axes, model: ResponseModel, job: str, looks: Looks) -> None:
+    """Draw the curves of a job."""
+    begin_axes(axes).grid(visible=False)
+    growth = np.geomspace(1.0, LARGEST, POINTS)
+    speeds, caches = np.meshgrid(growth, growth)
+    axes.set(
+        xlabel="speed, relative to today",
+        ylabel="cache, relative to today",
+        xlim=(1.0, LARGEST),
+        ylim=(1.0, LARGEST),
+        xscale="log",
+        yscale="log",
+        box_aspect=1,
+    )
+    for axis in (axes.xaxis, axes.yaxis):
+        growth_axis(axis)
+    for product in PRODUCTS:
+        axes.plot(growth, product / growth, **GUIDE)
+    axes.plot(growth, growth, **ALIKE)
+    rows = [row for row in crossover_table(model) if row.job == job]
+    missing = []
+    for number, row in enumerate(rows):
+        relative = relative_response_time(model.comparison(job, row.policy), speeds, caches)
+        if relative.min() < 1 < relative.max():
+            look = looks[row.policy]
+            curve = axes.contour(speeds, caches, relative, levels=[1.0], colors=[look["color"]])
+            curve.set(linewidth=look["linewidth"], linestyle=look["linestyle"], zorder=3)
+            mark_crossovers(axes, row, look, side=(-1) ** number)
+        else:
+            missing.append(f"{row.policy}: no crossover here")
+    axes.text(0.97, 0.97, "\n".join(missing), transform=axes.transAxes, ha="right", va="top")
+    more: dict[str, dict[str, Any]] = {
+        "one product of both": GUIDE,
+        "both growing alike": ALIKE,
+        f"curves: as fast as {shown_name(model.baseline)}": {"linestyle": ""},
+    }
+    explain(axes, looks, rows, more)
+
+
+def mark_crossovers(axes: Axes, row: CrossoverRow, look: Any, *, side: int) -> None:
+    """Mark where speed and cache grow alike; products stand right of the curve, or left of it."""
+    places = [crossing.product**0.5 for crossing in row.crossovers]
+    axes.plot(places, places, **{**look, "linestyle": "", "zorder": 4})
+    if places:
+        axes.annotate(
+            crossovers_text(row),
+            (places[0], places[0]),
+            xytext=(7 * side, 0),
+            textcoords="offset points",
+            ha="left" if side > 0 else "right",
+            va="center_baseline",
+            fontsize=SMALL,
+            annotation_clip=True,
+            bbox={"boxstyle": "square,pad=0.1", "facecolor": PAPER, "linewidth": 0},
+            zorder=3.5,
+        )

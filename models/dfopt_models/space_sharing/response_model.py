@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Sequence
 
 from dfopt_models.response_time import (
+    LEAST_REPLICATIONS,
     POLICY_NUMBERS,
     JobParameters,
     PolicyParameters,
     ResponseModel,
 )
-from dfopt_models.response_time.parameters import LEAST_REPLICATIONS
 from dfopt_models.space_sharing.mix import Mix
 from dfopt_models.space_sharing.simulation import JobSummary, PolicySummary
 

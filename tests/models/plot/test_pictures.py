@@ -11,16 +11,11 @@ from dfopt import replace
 from dfopt.errors import DfoptError
 from dfopt.plot import save_picture
 from dfopt.plot.picture import lay_out
+from dfopt_models.crossover import crossover_table, crossovers
+from dfopt_models.growth import GrowthPath
 from dfopt_models.plot import plot_crossover_planes, plot_crossovers
-from dfopt_models.plot.crossover import BAR_WIDTH, RANGES, REPLICATIONS
-from dfopt_models.plot.sheet import decade_text
-from dfopt_models.response_time import (
-    RESPONSE_TIME,
-    GrowthPath,
-    ResponseModel,
-    crossover_table,
-    crossovers,
-)
+from dfopt_models.plot.crossover import BAR_WIDTH, RANGES, REPLICATIONS, decade_text
+from dfopt_models.response_time import RESPONSE_TIME, ResponseModel
 from tests.strategies import with_numbers
 
 MIX_5 = RESPONSE_TIME.read("mix-5")

@@ -6,14 +6,10 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from dfopt import replace
-from dfopt_models.errors import ModelError
-from dfopt_models.response_time import (
+from dfopt_models.crossover import (
     CROSSOVER,
-    RESPONSE_TIME,
-    Case,
+    Difference,
     Direction,
-    GrowthPath,
-    PolicyComparison,
     PossibleProducts,
     closed_form_crossover,
     crossover_result,
@@ -22,7 +18,9 @@ from dfopt_models.response_time import (
     relative_along,
     relative_range_along,
 )
-from dfopt_models.response_time.crossover import Difference
+from dfopt_models.errors import ModelError
+from dfopt_models.growth import GrowthPath
+from dfopt_models.response_time import RESPONSE_TIME, Case, PolicyComparison
 from tests.strategies import comparisons
 
 paths = st.sampled_from(GrowthPath)

@@ -11,12 +11,7 @@ from hypothesis import strategies as st
 from dfopt import replace
 from dfopt.errors import DfoptError, FileError
 from dfopt_models.errors import ModelError
-from dfopt_models.response_time import (
-    RESPONSE_TIME,
-    JobParameters,
-    PolicyParameters,
-    ResponseModel,
-)
+from dfopt_models.response_time import RESPONSE_TIME, JobParameters, PolicyParameters, ResponseModel
 from tests.strategies import response_models, texts
 
 EXAMPLE = """\
@@ -243,7 +238,7 @@ BAD = {
     ),
     "range of what is not there": (
         EXAMPLE + "[job.policy.dynamic.x-range]\npenalty_affinity = [0, 2]\n",
-        r"x-range: there is no parameter \'penalty_affinity\' here",
+        r"x-range: there is no parameter \'penalty_affinity\'",
     ),
     "baseline of the baseline": (
         EXAMPLE + "[job.policy.equipartition.x-baseline]\nwork = 1\n",
@@ -317,9 +312,9 @@ ONE = JobParameters(
 def test_models_made_in_python_are_checked_alike():
     with pytest.raises(DfoptError, match="allocation: must be at least 2"):
         replace(MOVING, allocation=0.0)
-    with pytest.raises(ModelError, match="x-baseline: there is no parameter 'worc' here; did you"):
+    with pytest.raises(ModelError, match="x-baseline: there is no parameter 'worc'; known are"):
         replace(MOVING, baseline={"worc": 1.0})
-    with pytest.raises(ModelError, match="x-range: there is no parameter 'speed' here; known are"):
+    with pytest.raises(ModelError, match="x-range: there is no parameter 'speed'; known are"):
         replace(MOVING, ranges={"speed": (1.0, 2.0)})
     with pytest.raises(ModelError, match="baseline: is empty"):
         ResponseModel(name="M", baseline="", reallocation_time=0.0, jobs=(ONE,))

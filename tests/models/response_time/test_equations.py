@@ -7,27 +7,32 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dfopt import replace
+from dfopt_models.crossover import (
+    closed_form_crossover,
+    path_coefficients,
+    relative_along,
+    relative_change_with_cache,
+    response_time_along,
+    root_of_crossover,
+)
 from dfopt_models.errors import ModelError
 from dfopt_models.formulas import exact
+from dfopt_models.growth import GrowthPath
 from dfopt_models.model import formula_named
 from dfopt_models.response_time import (
     RESPONSE_TIME,
     Case,
-    GrowthPath,
     PolicyComparison,
-    closed_form_crossover,
-    equations,
     exchange_rate,
-    relative_along,
     relative_response_time,
     response_time,
-    response_time_along,
+    today,
     waste_budget,
 )
 from tests.strategies import cases, comparisons
 
-ANY, POLICY, BASELINE = equations.today.symbols("case", "policy", "baseline")
-SPEED, CACHE, PRODUCT = equations.today.symbols("speed", "cache", "product")
+ANY, POLICY, BASELINE = today.symbols("case", "policy", "baseline")
+SPEED, CACHE, PRODUCT = today.symbols("speed", "cache", "product")
 
 CASE = Case(
     work=100.0,
@@ -58,14 +63,14 @@ def test_figure_7_is_equation_1_on_todays_machine():
     penalty = ANY.affinity * ANY.penalty_affinity + (1 - ANY.affinity) * ANY.penalty_no_affinity
     reallocating = ANY.reallocations * (ANY.reallocation_time + penalty)
     by_hand = (ANY.work + ANY.waste + reallocating) / ANY.allocation
-    today = exact(equations.response_time(ANY, SPEED, CACHE))
-    assert sympy.simplify(today.subs({SPEED: 1, CACHE: 1}) - by_hand) == 0
+    now = exact(response_time(ANY, SPEED, CACHE))
+    assert sympy.simplify(now.subs({SPEED: 1, CACHE: 1}) - by_hand) == 0
 
 
 def test_the_exchange_rate_is_the_slope_of_equal_response_times():
-    time = exact(equations.response_time(ANY, SPEED, CACHE))
+    time = exact(response_time(ANY, SPEED, CACHE))
     slope = sympy.diff(time, ANY.reallocations) / sympy.diff(time, ANY.waste)
-    rate = exact(equations.exchange_rate(ANY, SPEED, CACHE))
+    rate = exact(exchange_rate(ANY, SPEED, CACHE))
     assert sympy.simplify(slope - rate) == 0
 
 
@@ -108,7 +113,7 @@ def test_extremes_stay_finite(speed, cache):
         comparison = PolicyComparison(job="J", policy="P", case=one, baseline=other)
         assert np.isfinite(response_time(one, speed, cache))
         assert np.isfinite(relative_response_time(comparison, speed, cache))
-        assert np.isfinite(waste_budget(comparison, speed, cache))
+        assert np.isfinite(waste_budget(comparison.case, comparison.baseline, speed, cache))
         assert np.isfinite(exchange_rate(one, speed, cache))
 
 
@@ -132,7 +137,7 @@ def test_paths_and_polynomials_say_the_same_as_the_plane(path, comparison, produ
         assert relative == pytest.approx(float(relative_response_time(comparison, speed, cache)))
     v = product ** (-0.25 if path is GrowthPath.EQUAL else -0.5)
     own, theirs = (
-        sum(c * v**n for n, c in enumerate(equations.path_coefficients(case, path)))
+        sum(c * v**n for n, c in enumerate(path_coefficients(case, path)))
         for case in (comparison.case, comparison.baseline)
     )
     assert relative == pytest.approx(own / theirs)
@@ -175,7 +180,7 @@ def test_the_exchange_rate_keeps_the_response_time(case, speed, cache, fewer):
 
 @given(comparison=comparisons(), speed=machines, cache=machines)
 def test_the_budget_is_what_makes_both_equal(comparison, speed, cache):
-    budget = float(waste_budget(comparison, speed, cache))
+    budget = float(waste_budget(comparison.case, comparison.baseline, speed, cache))
     values = {name: getattr(comparison.case, name) for name in Case.__struct_fields__}
     still = Case(**values | {"waste": 0.0, "reallocations": 0.0})
     ideal = float(response_time(still, speed, cache))
@@ -196,7 +201,7 @@ def test_the_change_with_cache_at_a_fixed_product():
         * CACHE ** sympy.Rational(-5, 2)
         / (BASELINE.work + BASELINE.waste)
     )
-    assert sympy.simplify(equations.relative_change_with_cache().rhs - by_hand) == 0
+    assert sympy.simplify(relative_change_with_cache().rhs - by_hand) == 0
 
 
 def test_the_closed_form_by_hand():
@@ -206,7 +211,7 @@ def test_the_closed_form_by_hand():
         - (POLICY.work + POLICY.waste)
         - POLICY.reallocations * POLICY.reallocation_time
     ) / (POLICY.reallocations * (1 - POLICY.affinity) * POLICY.penalty_no_affinity)
-    still = equations.root_of_crossover(GrowthPath.LIMIT).rhs.subs(BASELINE.reallocations, 0)
+    still = root_of_crossover(GrowthPath.LIMIT).rhs.subs(BASELINE.reallocations, 0)
     assert sympy.simplify(still - by_hand) == 0
 
 
@@ -223,7 +228,7 @@ def test_the_printed_closed_form_gives_the_number(path, comparison):
         for symbols, case in ((POLICY, comparison.case), (BASELINE, comparison.baseline))
         for name in Case.__struct_fields__
     }
-    printed = float(equations.root_of_crossover(path).rhs.subs(values))
+    printed = float(root_of_crossover(path).rhs.subs(values))
     assert printed**2 == pytest.approx(closed_form_crossover(comparison, path))
 
 
@@ -238,8 +243,8 @@ def test_a_formula_gives_the_number():
     names = {"alpha": "affinity", "t_re": "reallocation_time", "N": "reallocations", "w": "work"}
     names |= {"P_A": "penalty_affinity", "P_NA": "penalty_no_affinity", "a": "allocation"}
     numbers = {symbol: getattr(CASE, name) for symbol, name in names.items()} | {"W": CASE.waste}
-    today = formula_named("response-time/today").value(numbers)
-    assert today == pytest.approx(float(response_time(CASE)))
+    now = formula_named("response-time/today").value(numbers)
+    assert now == pytest.approx(float(response_time(CASE)))
     future = formula_named("response-time/future").value(numbers | {"s": 4, "c": 16})
     assert future == pytest.approx(float(response_time(CASE, 4, 16)))
     with pytest.raises(ModelError, match="'future' needs numbers for c, s"):

@@ -10,22 +10,24 @@ from dfopt import replace
 from dfopt.errors import DfoptError
 from dfopt.files import schema
 from dfopt.files.formats import Format
+from dfopt_models.crossover import (
+    crossovers,
+    possible_crossovers,
+    relative_along,
+    relative_range_along,
+)
 from dfopt_models.errors import ModelError
+from dfopt_models.growth import GrowthPath
 from dfopt_models.parameter_files import parameter_text
 from dfopt_models.response_time import (
     POLICY_NUMBERS,
     RESPONSE_TIME,
-    GrowthPath,
     PenaltiesOfQuantum,
     assumptions_of_case,
     assumptions_of_comparison,
     assumptions_of_use,
-    crossovers,
     penalties_at,
     penalties_of_policy,
-    possible_crossovers,
-    relative_along,
-    relative_range_along,
 )
 
 TOP = """
@@ -212,7 +214,7 @@ SECOND = BY_QUANTUM[BY_QUANTUM.rindex("[[job") :]
         ),
         (
             TOP + SINGLE + STILL + MEASURED + "x-range = { work = [1.0, 2.0] }\n",
-            r"x-range: there is no parameter 'work' here",
+            r"x-range: there is no parameter 'work'; known",
         ),
         (
             TOP + SINGLE + STILL + MEASURED + "x-range = { interval = [0.3, 0.4] }\n",

@@ -4,15 +4,9 @@ import pytest
 
 from dfopt import replace
 from dfopt.simulate.statistics import confidence_interval
-from dfopt_models.response_time import (
-    POLICY_NUMBERS,
-    RESPONSE_TIME,
-    GrowthPath,
-    possible_crossovers,
-    relative_along,
-    relative_range_along,
-    response_time,
-)
+from dfopt_models.crossover import possible_crossovers, relative_along, relative_range_along
+from dfopt_models.growth import GrowthPath
+from dfopt_models.response_time import POLICY_NUMBERS, RESPONSE_TIME, response_time
 from dfopt_models.space_sharing import read_mix, simulate
 from dfopt_models.space_sharing.response_model import response_model
 
