@@ -1,17 +1,19 @@
 """Parameters of policies and workloads, which are the keyword arguments of their constructors.
 
-Names, types and defaults come from the constructor's signature. So files and the command line know
-a new parameter at once.
+Names, types and defaults come from the constructor's signature, which a data class has from its
+fields. So files and the command line know a new parameter at once.
 """
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Any
+from dataclasses import fields
+from functools import cache
+from typing import Any, get_type_hints
 
 from dfopt.errors import DfoptError, FileError
-from dfopt.structs import read_keys, reader
+from dfopt.structs import Read, at, read_keys, reader
 
 REQUIRED = inspect.Parameter.empty
 """Stands for the default of a parameter that must be given."""
@@ -80,3 +82,27 @@ def made(constructor: Callable[..., Any], values: Mapping[str, object]) -> Any:
         return constructor(**checked)
     except (TypeError, ValueError) as error:  # raised by a user's constructor
         raise DfoptError(f"does not take these parameters ({error}); correct them") from error
+
+
+def check_fields(holder: Any) -> None:
+    """Check the fields of a data class by their types, while it is made.
+
+    Raises
+    ------
+    DfoptError
+        With the name of the field, at the first wrong value.
+    """
+    for name, read in _field_readers(holder.__class__).items():
+        setattr(holder, name, at(name, read, getattr(holder, name)))
+
+
+@cache
+def _field_readers(cls: type[Any]) -> dict[str, Read]:
+    for base in cls.__mro__:
+        if "__dataclass_fields__" in vars(base):
+            try:
+                types = get_type_hints(base, include_extras=True)
+            except NameError:  # a type is imported for annotations only
+                continue
+            return {each.name: reader(types[each.name]) for each in fields(base) if each.init}
+    return {}

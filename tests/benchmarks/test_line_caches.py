@@ -7,7 +7,7 @@ from statistics import median
 from dfopt import replace
 from dfopt.problem.penalties import PenaltyF
 from dfopt.simulate.run_queue.costs import CacheSizes
-from dfopt.simulate.run_queue.policies.fcfs import FirstComeFirstServed
+from dfopt.simulate.run_queue.policies.simple import FirstComeFirstServed
 from dfopt.simulate.run_queue.scenario import Machine, Scenario
 from dfopt.simulate.run_queue.simulation import simulate_once
 from dfopt.simulate.run_queue.workloads.fine_grained import FineGrained

@@ -8,11 +8,12 @@ for what it needs. It may have spin locks (:class:`SpinLock`).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from enum import Enum
 from random import Random
 from typing import Any, ClassVar, Protocol
 
-from dfopt.checks import check_integer
+from dfopt.simulate.parameters import check_fields
 from dfopt.simulate.run_queue.costs import Costs
 from dfopt.simulate.run_queue.scenario import Machine, Scenario
 from dfopt.simulate.run_queue.spin_lock import SpinLock
@@ -23,6 +24,7 @@ from dfopt.simulate.run_queue.workload import (
     Step,
     Workload,
 )
+from dfopt.structs import Natural
 
 NOBODY = -1
 """No CPU has this number: where :meth:`Policy.ready` returns it, no CPU is asked to pick."""
@@ -294,7 +296,8 @@ class Policy:
     :attr:`engine` shows, and ask it to :meth:`~KernelInterface.preempt`,
     :meth:`~KernelInterface.offer`, :meth:`~KernelInterface.acquire`,
     :meth:`~KernelInterface.spend` and :meth:`~KernelInterface.call_at`. Parameters of a policy are
-    keyword arguments of its constructor with defaults; scenarios and users may set them.
+    keyword arguments of its constructor with defaults, or its fields if it is a data class; their
+    types say what is allowed. Scenarios and users may set them.
     """
 
     name: ClassVar[str]
@@ -311,6 +314,10 @@ class Policy:
 
     scenario: Scenario
     """The scenario that is simulated, with the costs of switches; set before :meth:`begin`."""
+
+    def __post_init__(self) -> None:
+        """Check the parameters of a policy that is a data class; called while it is made."""
+        check_fields(self)
 
     @property
     def locks(self) -> Sequence[SpinLock]:
@@ -399,6 +406,7 @@ class Policy:
         """Act on the clock, every ``tick_interval``."""
 
 
+@dataclass(eq=False)
 class TimeSliced(Policy):
     """A policy under which each thread executes for at most one time slice after it is picked.
 
@@ -408,9 +416,7 @@ class TimeSliced(Policy):
         The length of the slice; 0: it does not end.
     """
 
-    def __init__(self, time_slice: int = 100_000_000) -> None:
-        check_integer(time_slice, "time_slice")
-        self.time_slice = time_slice
+    time_slice: Natural = 100_000_000
 
     def slice(self, thread: Thread, cpu: int) -> int:
         """Return the time slice."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dfopt.problem.penalties import Penalty, PenaltyF
-from dfopt.simulate.run_queue.policies.fcfs import FirstComeFirstServed
+from dfopt.simulate.run_queue.policies.simple import FirstComeFirstServed
 from dfopt.simulate.run_queue.scenario import Machine, Scenario
 from dfopt.simulate.run_queue.scenario_document import read_scenario
 from dfopt.simulate.run_queue.simulation import simulate_once

@@ -14,7 +14,7 @@ from dfopt.simulate.run_queue.contract import DISK, KERNEL, USER, Policy, SpinLo
 from dfopt.simulate.run_queue.costs import penalty_costs
 from dfopt.simulate.run_queue.kernel import Kernel
 from dfopt.simulate.run_queue.policies import POLICIES
-from dfopt.simulate.run_queue.policies.fcfs import FirstComeFirstServed
+from dfopt.simulate.run_queue.policies.simple import FirstComeFirstServed
 from dfopt.simulate.run_queue.scenario import Machine
 from dfopt.simulate.run_queue.steps import (
     Channel,

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import pytest
 
 from dfopt.simulate.run_queue.contract import Thread, Why
-from dfopt.simulate.run_queue.policies.fcfs import FirstComeFirstServed
+from dfopt.simulate.run_queue.policies.simple import FirstComeFirstServed
 from dfopt.simulate.run_queue.scenario import Machine
 from dfopt.simulate.run_queue.steps import Channel, Receive, Send, Sleep
 from dfopt.simulate.run_queue.workload import UNMANAGED, Burst

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from dfopt.errors import DfoptError, InstanceError
-from dfopt.simulate.run_queue.policies.fcfs import FirstComeFirstServed
+from dfopt.simulate.run_queue.policies.simple import FirstComeFirstServed
 from dfopt.simulate.run_queue.scenario import Machine
 from dfopt.simulate.run_queue.steps import (
     Acquire,

@@ -9,7 +9,7 @@ from dfopt.problem.penalties import PenaltyG
 from dfopt.simulate.run_queue.contract import SpinLock
 from dfopt.simulate.run_queue.costs import penalty_costs
 from dfopt.simulate.run_queue.kernel import Kernel
-from dfopt.simulate.run_queue.policies.fcfs import FirstComeFirstServed
+from dfopt.simulate.run_queue.policies.simple import FirstComeFirstServed
 from dfopt.simulate.run_queue.scenario import LockDistribution, Machine
 from dfopt.simulate.run_queue.workload import Burst, NewThread, Workload
 

@@ -12,7 +12,7 @@ import pytest
 from dfopt.errors import DfoptError
 from dfopt.simulate.run_queue.contract import SpinLock, Thread, Why
 from dfopt.simulate.run_queue.kernel import Kernel
-from dfopt.simulate.run_queue.policies.fcfs import FirstComeFirstServed
+from dfopt.simulate.run_queue.policies.simple import FirstComeFirstServed
 from dfopt.simulate.run_queue.scenario import Machine
 from dfopt.simulate.run_queue.steps import Sleep
 from dfopt.simulate.run_queue.workload import Burst

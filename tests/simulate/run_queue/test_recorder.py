@@ -10,7 +10,7 @@ from dfopt.compare.attainable.timed_schedule import cost_of, recorded_schedule, 
 from dfopt.problem.penalties import PenaltyG
 from dfopt.simulate.run_queue.kernel import Kernel
 from dfopt.simulate.run_queue.policies import POLICIES
-from dfopt.simulate.run_queue.policies.fcfs import FirstComeFirstServed
+from dfopt.simulate.run_queue.policies.simple import FirstComeFirstServed
 from dfopt.simulate.run_queue.scenario import Machine, Scenario
 from dfopt.simulate.run_queue.simulation import UnfitError, simulate_once
 from dfopt.simulate.run_queue.steps import Channel, Receive, Send, Sleep, Spawn, Yield

@@ -14,7 +14,7 @@ from dfopt.problem.penalties import PenaltyF
 from dfopt.simulate.run_queue import runs as module
 from dfopt.simulate.run_queue.costs import CacheSizes
 from dfopt.simulate.run_queue.policies import POLICIES
-from dfopt.simulate.run_queue.policies.fcfs import FirstComeFirstServed
+from dfopt.simulate.run_queue.policies.simple import FirstComeFirstServed
 from dfopt.simulate.run_queue.runs import simulate_all
 from dfopt.simulate.run_queue.scenario import Machine, Scenario
 from dfopt.simulate.run_queue.simulation import run_of, simulate_once

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from dfopt.errors import DfoptError, InstanceError
 from dfopt.problem.penalties import PenaltyF, PenaltyG
 from dfopt.simulate.run_queue.costs import CacheSizes
-from dfopt.simulate.run_queue.policies.fcfs import FirstComeFirstServed
+from dfopt.simulate.run_queue.policies.simple import FirstComeFirstServed
 from dfopt.simulate.run_queue.scenario import Machine, Scenario
 from dfopt.simulate.run_queue.simulation import Simulation, simulate_once
 from dfopt.simulate.run_queue.workload import Burst

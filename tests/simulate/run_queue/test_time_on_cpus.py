@@ -10,7 +10,7 @@ from dfopt.simulate.run_queue import read_scenario
 from dfopt.simulate.run_queue.contract import Thread, Why
 from dfopt.simulate.run_queue.kernel import Kernel
 from dfopt.simulate.run_queue.policies import POLICIES
-from dfopt.simulate.run_queue.policies.fcfs import FirstComeFirstServed
+from dfopt.simulate.run_queue.policies.simple import FirstComeFirstServed
 from dfopt.simulate.run_queue.scenario import Machine
 from dfopt.simulate.run_queue.simulation import simulate_once
 from dfopt.simulate.run_queue.steps import Channel, Receive, Send, Sleep

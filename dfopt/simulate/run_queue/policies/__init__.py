@@ -8,23 +8,27 @@ from dfopt.errors import DfoptError
 from dfopt.simulate import policy_source
 from dfopt.simulate.parameters import made
 from dfopt.simulate.run_queue.contract import Policy
+from dfopt.simulate.run_queue.policies.affinity import (
+    FixedProcessor,
+    LastProcessor,
+    MinimumIntervening,
+)
 from dfopt.simulate.run_queue.policies.cache_aware import CacheAware
 from dfopt.simulate.run_queue.policies.cfs import Cfs
 from dfopt.simulate.run_queue.policies.data_affinity import DataAffinity
 from dfopt.simulate.run_queue.policies.eevdf import Eevdf
-from dfopt.simulate.run_queue.policies.fcfs import FirstComeFirstServed
-from dfopt.simulate.run_queue.policies.fixed_processor import FixedProcessor
-from dfopt.simulate.run_queue.policies.global_queue import GlobalQueue
-from dfopt.simulate.run_queue.policies.last_processor import LastProcessor
-from dfopt.simulate.run_queue.policies.lifo import LastInFirstOut
 from dfopt.simulate.run_queue.policies.linux_o1 import LinuxO1
-from dfopt.simulate.run_queue.policies.minimum_intervening import MinimumIntervening
 from dfopt.simulate.run_queue.policies.patience import Patience
-from dfopt.simulate.run_queue.policies.random_choice import RandomChoice
 from dfopt.simulate.run_queue.policies.scx_lavd import ScxLavd
 from dfopt.simulate.run_queue.policies.scx_rusty import ScxRusty
 from dfopt.simulate.run_queue.policies.scx_simple import ScxSimple
 from dfopt.simulate.run_queue.policies.segregation import Segregation
+from dfopt.simulate.run_queue.policies.simple import (
+    FirstComeFirstServed,
+    LastInFirstOut,
+    RandomChoice,
+    WarmFirst,
+)
 from dfopt.simulate.run_queue.policies.smash import (
     SharedSmash,
     SmpbatchSmash,
@@ -32,8 +36,7 @@ from dfopt.simulate.run_queue.policies.smash import (
     UniSmash,
     WfSmash,
 )
-from dfopt.simulate.run_queue.policies.tlms import OneScan, ThreeScans, TwoScans
-from dfopt.simulate.run_queue.policies.warm_first import WarmFirst
+from dfopt.simulate.run_queue.policies.tlms import GlobalQueue, OneScan, ThreeScans, TwoScans
 from dfopt.structs import shown_place
 
 _ALL: tuple[type[Policy], ...] = (

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from dfopt.checks import check_integer
 from dfopt.simulate.run_queue.contract import Thread, Why
-from dfopt.simulate.run_queue.policies.building_blocks.fair_queues import FairEntity
 from dfopt.simulate.run_queue.policies.eevdf import Eevdf
+from dfopt.simulate.run_queue.policies.fair_queues import FairEntity
 from dfopt.simulate.run_queue.workload import Workload
+from dfopt.structs import Natural, Positive
 
 FORGOTTEN = 5
 """After this number of epochs in which it did not run, a process prefers no domain."""
@@ -51,6 +52,7 @@ class Occupancy:
                 self.preferred = self.ran.index(most)
 
 
+@dataclass(eq=False, kw_only=True)
 class CacheAware(Eevdf):
     """EEVDF, where the threads of a process gather in the cache domain where it ran most.
 
@@ -88,19 +90,9 @@ class CacheAware(Eevdf):
 
     name: ClassVar[str] = "cache-aware"
 
-    def __init__(
-        self,
-        group: Literal["application", "fragment"] = "application",
-        epoch: int = 10_000_000,
-        overload: int = 50,
-        **parameters: int,
-    ) -> None:
-        super().__init__(**parameters)
-        check_integer(epoch, "epoch", least=1)
-        check_integer(overload, "overload")
-        self.group = group
-        self.epoch = epoch
-        self.overload = overload
+    group: Literal["application", "fragment"] = "application"
+    epoch: Positive = 10_000_000
+    overload: Natural = 50
 
     def unfit(self, workload: Workload, cpus: int) -> str | None:
         """Return that there are no domains or no processes, if so."""
@@ -197,12 +189,10 @@ class CacheAware(Eevdf):
         """Pull a thread that prefers this domain, else any."""
         return self.pull_home(cpu) or super().pull(cpu, least=least, even_hot=even_hot)
 
-    def balance(self, cpu: int) -> None:
+    def balance(self, cpu: int) -> bool:
         """Let a CPU with nothing to run take what prefers its domain."""
-        if self.is_free(cpu) and (self.pull_home(cpu) or self.take_home(cpu)):
-            self.engine.offer(cpu)
-        else:
-            super().balance(cpu)
+        is_taken = self.is_free(cpu) and (self.pull_home(cpu) or self.take_home(cpu))
+        return is_taken or super().balance(cpu)
 
     def comes_home(self, thread: Thread, cpu: int) -> bool:
         """Return whether a thread prefers the domain of a CPU, and should move there."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import ClassVar
 
-from dfopt.checks import check_integer
 from dfopt.simulate.run_queue.contract import Thread, Why
-from dfopt.simulate.run_queue.policies.building_blocks.fair_queues import FairEntity, FairQueues
+from dfopt.simulate.run_queue.policies.fair_queues import FairEntity, FairQueues
+from dfopt.structs import Natural, Positive
 
 
+@dataclass(eq=False, kw_only=True)
 class Cfs(FairQueues):
     """The thread with the least virtual run time runs.
 
@@ -37,21 +39,9 @@ class Cfs(FairQueues):
 
     name: ClassVar[str] = "cfs"
 
-    def __init__(
-        self,
-        latency: int = 24_000_000,
-        min_granularity: int = 3_000_000,
-        wakeup_granularity: int = 4_000_000,
-        migration_cost: int = 500_000,
-        balance_interval: int = 32_000_000,
-    ) -> None:
-        super().__init__(migration_cost=migration_cost, balance_interval=balance_interval)
-        check_integer(latency, "latency", least=1)
-        check_integer(min_granularity, "min_granularity", least=1)
-        check_integer(wakeup_granularity, "wakeup_granularity")
-        self.latency = latency
-        self.min_granularity = min_granularity
-        self.wakeup_granularity = wakeup_granularity
+    latency: Positive = 24_000_000
+    min_granularity: Positive = 3_000_000
+    wakeup_granularity: Natural = 4_000_000
 
     def key(self, entity: FairEntity) -> int:
         """Return the virtual run time."""

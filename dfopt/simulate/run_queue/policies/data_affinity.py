@@ -2,24 +2,171 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from dataclasses import dataclass, field
+from typing import ClassVar
 
-from dfopt.checks import check_integer
 from dfopt.simulate.run_queue.contract import Thread, Why
-from dfopt.simulate.run_queue.policies.building_blocks.priority_array import Entity, RunQueue
-from dfopt.simulate.run_queue.policies.building_blocks.priority_groups import (
-    Bin,
-    GroupedEntity,
-    GroupedRunQueue,
-    PriorityGroup,
+from dfopt.simulate.run_queue.policies.linux_o1 import (
+    EXPIRED,
+    NEW,
+    WOKEN,
+    YIELDED,
+    Entity,
+    LinuxO1,
 )
-from dfopt.simulate.run_queue.policies.linux_o1 import EXPIRED, NEW, WOKEN, YIELDED, LinuxO1
+from dfopt.simulate.run_queue.policies.load_balancer import PriorityArray, RunQueue
 from dfopt.simulate.run_queue.workload import UNMANAGED
+from dfopt.structs import Natural
 
 NOT_INTERACTIVE = -1
 
 
+@dataclass(slots=True, eq=False)
+class Bin:
+    """The threads of a group that wait for one epoch; an entry of a priority list."""
+
+    group: PriorityGroup
+    threads: deque[Thread] = field(default_factory=deque)
+    is_queued: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class PriorityGroup:
+    """A priority group.
+
+    Attributes
+    ----------
+    application, fragment
+        The application and the fragment that its threads share.
+    queue
+        The run queue of the CPU that it is mapped to.
+    priority
+        Of all its threads: the static priority of the first.
+    members
+        How many threads use the fragment, those that are blocked among them.
+    bins
+        By the parity of the queue's epoch: those that wait for this epoch, and for the next.
+    """
+
+    application: int
+    fragment: int
+    queue: GroupedRunQueue
+    priority: int
+    members: int = 0
+    bins: tuple[Bin, Bin] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.bins = Bin(self), Bin(self)
+
+    def waiting(self) -> int:
+        """Return how many of its threads wait."""
+        return sum(len(entry.threads) for entry in self.bins)
+
+
+@dataclass(slots=True, eq=False)
+class GroupedRunQueue(RunQueue):
+    """A run queue whose lists hold bins as well as threads.
+
+    Attributes
+    ----------
+    epoch
+        Number of swaps.
+    batch
+        The group that ran last, if it is still here.
+    groups
+        How many groups are mapped to it.
+    """
+
+    epoch: int = 0
+    batch: PriorityGroup | None = None
+    groups: int = 0
+
+    def swap(self) -> None:
+        """Begin the next epoch, with the group that the last one ended with."""
+        RunQueue.swap(self)
+        self.epoch += 1
+        if self.batch is not None:
+            self.run_on(self.batch)
+
+    def take(self) -> Thread:
+        """Take the first thread of the first entry; a group stays there until it is empty."""
+        active = self.active
+        priority = next(active.priorities())
+        entry = active.lists[priority][0]
+        if not isinstance(entry, Bin):
+            return RunQueue.take(self)
+        self.batch = entry.group
+        return self._taken(entry, active, entry.threads.popleft())
+
+    def run_on(self, group: PriorityGroup) -> None:
+        """Make a group the batch, and put it in front of its list."""
+        self.batch = group
+        entry = group.bins[self.epoch & 1]
+        entries = self.active.lists[group.priority]
+        if entry.is_queued and entries[0] is not entry:
+            entries.remove(entry)
+            entries.appendleft(entry)
+
+    def put(self, thread: Thread, group: PriorityGroup, *, is_next: bool, is_first: bool) -> None:
+        """Put a thread into its group, for this epoch or the next.
+
+        The group that ran last stays in front of its list, so that it goes on.
+        """
+        entry = group.bins[(self.epoch + is_next) & 1]
+        if is_first:
+            entry.threads.appendleft(thread)
+        else:
+            entry.threads.append(thread)
+        self.waiting += 1
+        if not entry.is_queued:
+            entry.is_queued = True
+            if is_next:
+                self.expired.append(entry, group.priority)
+            elif group is self.batch:
+                self.active.appendleft(entry, group.priority)
+            else:
+                self.active.append(entry, group.priority)
+
+    def take_off(self, group: PriorityGroup) -> tuple[list[Thread], list[Thread]]:
+        """Take all waiting threads of a group out: those of this epoch, and of the next."""
+        taken: list[list[Thread]] = []
+        for array, entry in zip((self.active, self.expired), self._bins(group), strict=True):
+            if entry.is_queued:
+                array.remove(entry, group.priority)
+                entry.is_queued = False
+            taken.append(list(entry.threads))
+            self.waiting -= len(entry.threads)
+            entry.threads.clear()
+        return taken[0], taken[1]
+
+    def take_last(self, group: PriorityGroup) -> Thread:
+        """Take out the thread of a group that would run last."""
+        now, later = self._bins(group)
+        array, entry = (self.expired, later) if later.threads else (self.active, now)
+        return self._taken(entry, array, entry.threads.pop())
+
+    def _taken(self, entry: Bin, array: PriorityArray, thread: Thread) -> Thread:
+        """Note that a thread has left a bin, which leaves its list when it is empty."""
+        self.waiting -= 1
+        if not entry.threads:
+            array.remove(entry, entry.group.priority)
+            entry.is_queued = False
+        return thread
+
+    def _bins(self, group: PriorityGroup) -> tuple[Bin, Bin]:
+        return group.bins[self.epoch & 1], group.bins[(self.epoch + 1) & 1]
+
+
+@dataclass(slots=True, eq=False)
+class GroupedEntity(Entity):
+    """The data that the scheduler keeps about a thread that may be in a group."""
+
+    group: PriorityGroup | None = None
+
+
+@dataclass(eq=False, kw_only=True)
 class DataAffinity(LinuxO1):
     """The O(1) scheduler, with threads mapped to the CPU of their data fragment.
 
@@ -69,17 +216,14 @@ class DataAffinity(LinuxO1):
 
     name: ClassVar[str] = "data-affinity"
 
-    def __init__(self, *, split_after: int = 10, **parameters: int) -> None:
-        super().__init__(**parameters)
-        check_integer(split_after, "split_after")
-        self.split_after = split_after
-        self._applications: dict[int, dict[int, PriorityGroup]] = {}
-        # Groups that may be removed; a dictionary, for its order.
-        self._removable: dict[PriorityGroup, None] = {}
+    split_after: Natural = 10
 
     def begin(self) -> None:
         """Make the queues."""
         super().begin()
+        self._applications: dict[int, dict[int, PriorityGroup]] = {}
+        # Groups that may be removed; a dictionary, for its order.
+        self._removable: dict[PriorityGroup, None] = {}
         # The same objects, with the type that they have here.
         self._grouped: list[GroupedRunQueue] = self._queues  # type: ignore[assignment]
 
@@ -89,7 +233,7 @@ class DataAffinity(LinuxO1):
 
     def new_entity(self, static: int, time_slice: int) -> Entity:
         """Return the data that the policy keeps about a new thread."""
-        return GroupedEntity(static, time_slice)
+        return GroupedEntity(static, time_slice, left=time_slice)
 
     # The map.
 
@@ -169,37 +313,9 @@ class DataAffinity(LinuxO1):
         if not is_next:
             self.check_preemption(queue.cpu, entity.priority)
         # The first one to come to an idle CPU runs there.
-        if self._resting and (not self.engine.is_idle(queue.cpu) or queue.waiting > 1):
+        if (queue.waiting > 1 or not self.engine.is_idle(queue.cpu)) and self.engine.idle():
             self.expect_idle_tick()
         return queue.cpu
-
-    def pick(self, cpu: int) -> Thread | None:
-        """Take the first thread of the first entry; a group stays there until it is empty."""
-        queue = self._grouped[cpu]
-        if self._has_locks:
-            self.engine.acquire(queue.lock)
-        bitmap = queue.active.bitmap or self.next_epoch(queue)
-        if not bitmap:
-            return None
-        active = queue.active
-        bit = bitmap & -bitmap
-        entries = active.lists[bit.bit_length() - 1]
-        thread: Any = entries[0]
-        if thread.__class__ is Bin:
-            entry: Bin = thread
-            thread = entry.threads.popleft()
-            queue.batch = entry.group
-            if not entry.threads:
-                entry.is_queued = False
-                entries.popleft()
-        else:
-            entries.popleft()
-        if not entries:
-            active.bitmap = bitmap ^ bit
-        queue.waiting -= 1
-        if self._resting:
-            self._resting.discard(cpu)
-        return thread  # type: ignore[no-any-return]
 
     def changes(self, thread: Thread, fragment: int, cpu: int) -> bool:
         """Move a thread to the group of the fragment that it changes to (rule 3)."""
@@ -265,11 +381,8 @@ class DataAffinity(LinuxO1):
         """Yield the groups with a thread that waits, the expired first, then by priority."""
         seen: dict[PriorityGroup, None] = {}
         for array in (source.expired, source.active):
-            bits = array.bitmap
-            while bits:
-                bit = bits & -bits
-                bits ^= bit
-                for entry in array.lists[bit.bit_length() - 1]:
+            for priority in array.priorities():
+                for entry in array.lists[priority]:
                     if isinstance(entry, Bin):
                         seen.setdefault(entry.group)
         yield from seen

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import ClassVar
 
-from dfopt.checks import check_integer
 from dfopt.simulate.run_queue.contract import Thread, Why
-from dfopt.simulate.run_queue.policies.building_blocks.fair_queues import FairEntity, FairQueues
+from dfopt.simulate.run_queue.policies.fair_queues import FairEntity, FairQueues
+from dfopt.structs import Positive
 
 
+@dataclass(eq=False, kw_only=True)
 class Eevdf(FairQueues):
     """Of the threads that have not had more than their share, the earliest deadline runs.
 
@@ -42,15 +44,7 @@ class Eevdf(FairQueues):
 
     name: ClassVar[str] = "eevdf"
 
-    def __init__(
-        self,
-        time_slice: int = 3_000_000,
-        migration_cost: int = 500_000,
-        balance_interval: int = 32_000_000,
-    ) -> None:
-        super().__init__(migration_cost=migration_cost, balance_interval=balance_interval)
-        check_integer(time_slice, "time_slice", least=1)
-        self.time_slice = time_slice
+    time_slice: Positive = 3_000_000
 
     def key(self, entity: FairEntity) -> int:
         """Return the deadline."""

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
 
-from dfopt.checks import check_integer
-from dfopt.errors import InstanceError
+from msgspec import Meta
+
 from dfopt.simulate.run_queue.contract import Thread, Why
-from dfopt.simulate.run_queue.policies.building_blocks.load_balancer import BalancedQueues
-from dfopt.simulate.run_queue.policies.building_blocks.priority_array import (
-    BITS,
+from dfopt.simulate.run_queue.policies.load_balancer import (
     NEVER,
     PRIORITIES,
-    Entity,
+    BalancedQueues,
     RunQueue,
 )
+from dfopt.structs import Natural, Positive
 
 DEFAULT_PRIORITY = 120
 """The static priority of nice 0."""
@@ -34,6 +34,43 @@ EXIT_WEIGHT = 4
 """A child that ends contributes a quarter of its parent's new sleep average."""
 
 
+@dataclass(slots=True, eq=False)
+class Entity:
+    """The data that the scheduler keeps about a thread.
+
+    Attributes
+    ----------
+    static
+        Its static priority, 100 to 139.
+    priority
+        Its dynamic priority.
+    interactive
+        It is interactive if its dynamic priority is at most this number.
+    interactive_sleep
+        A longer sleep makes it interactive at once.
+    time_slice, left
+        Its time slice, and the rest of the slice at ``run_time``.
+    is_first_slice
+        Whether it still uses the time that its parent gave it.
+    average, bonus
+        Its sleep average, and the bonus that follows from it, 0 to ``max_bonus``.
+    run_time
+        Its run time in all when it was last charged.
+    """
+
+    static: int
+    time_slice: int
+    left: int = 0
+    priority: int = 0
+    interactive: int = 0
+    interactive_sleep: int = 0
+    is_first_slice: bool = False
+    average: int = 0
+    bonus: int = 0
+    run_time: int = 0
+
+
+@dataclass(eq=False, kw_only=True)
 class LinuxO1(BalancedQueues):
     """Per-CPU run queues with an active and an expired array of 140 priority lists.
 
@@ -100,43 +137,19 @@ class LinuxO1(BalancedQueues):
 
     name: ClassVar[str] = "linux-o1"
 
-    def __init__(  # noqa: PLR0913 - the kernel's own numbers, each of which can be set
-        self,
-        *,
-        time_slice: int = 100_000_000,
-        min_time_slice: int = 5_000_000,
-        max_sleep_average: int = 1_000_000_000,
-        max_bonus: int = 10,
-        interactive_delta: int = 2,
-        starvation_limit: int = 1_000_000_000,
-        granularity: int = 10_000_000,
-        child_penalty: int = 95,
-        **balancing: int,
-    ) -> None:
-        super().__init__(**balancing)
-        check_integer(time_slice, "time_slice", least=1)
-        check_integer(min_time_slice, "min_time_slice", least=1)
-        check_integer(max_sleep_average, "max_sleep_average", least=1)
-        check_integer(max_bonus, "max_bonus", least=1)
-        check_integer(interactive_delta, "interactive_delta")
-        check_integer(starvation_limit, "starvation_limit")
-        check_integer(granularity, "granularity", least=1)
-        check_integer(child_penalty, "child_penalty")
-        if child_penalty > 100:  # noqa: PLR2004 - percent
-            raise InstanceError(f"must be at most 100, not {child_penalty}", place="child_penalty")
-        self.time_slice = time_slice
-        self.min_time_slice = min_time_slice
-        self.max_sleep_average = max_sleep_average
-        self.max_bonus = max_bonus
-        self.interactive_delta = interactive_delta
-        self.starvation_limit = starvation_limit
-        self.granularity = granularity
-        self.child_penalty = child_penalty
-        self._next = 0
+    time_slice: Positive = 100_000_000
+    min_time_slice: Positive = 5_000_000
+    max_sleep_average: Positive = 1_000_000_000
+    max_bonus: Positive = 10
+    interactive_delta: Natural = 2
+    starvation_limit: Natural = 1_000_000_000
+    granularity: Positive = 10_000_000
+    child_penalty: Annotated[int, Meta(ge=0, le=100)] = 95
 
     def begin(self) -> None:
         """Make the queues, and a table of how often interactive threads take turns."""
         super().begin()
+        self._next = 0
         most = self.max_bonus
         self._turns = [
             self.granularity * self.engine.cpus * 2 ** (max(1, most - bonus) - 1)
@@ -147,7 +160,7 @@ class LinuxO1(BalancedQueues):
 
     def new_entity(self, static: int, time_slice: int) -> Entity:
         """Return the data that the policy keeps about a new thread."""
-        return Entity(static, time_slice)
+        return Entity(static, time_slice, left=time_slice)
 
     def admit(self, thread: Thread, cpu: int | None) -> None:
         """Make a new thread known, and share its parent's time slice."""
@@ -219,7 +232,7 @@ class LinuxO1(BalancedQueues):
             queue.active.append(thread, entity.priority)
         else:
             queue.active.appendleft(thread, entity.priority)
-        if self._resting:
+        if self.engine.idle():
             self.expect_idle_tick()
         return cpu
 
@@ -228,15 +241,19 @@ class LinuxO1(BalancedQueues):
         if cpu is None:
             cpu = self.least_loaded()
             self._next = (cpu + 1) % self.engine.cpus
-        entity: Entity = thread.own
+        self.enqueue(thread, cpu)
+        if self.engine.idle():
+            self.expect_idle_tick()
+        return cpu
+
+    def enqueue(self, thread: Thread, cpu: int) -> RunQueue:
+        """Put a thread into a CPU's active array, behind those of its priority."""
         queue = self._queues[cpu]
         if self._has_locks:
             self.engine.acquire(queue.lock)
         queue.waiting += 1
-        queue.active.append(thread, entity.priority)
-        if self._resting:
-            self.expect_idle_tick()
-        return cpu
+        queue.active.append(thread, thread.own.priority)
+        return queue
 
     def least_loaded(self) -> int:
         """Return the CPU with the fewest threads, the first in a circle."""
@@ -251,45 +268,22 @@ class LinuxO1(BalancedQueues):
         cpu, stopped = thread.cpu, thread.stopped_at
         assert cpu is not None
         assert stopped is not None
-        # charge() and set_priority() without the calls: nothing else is done as often.
-        average, bonus, run_time = entity.average, entity.bonus, thread.run_time
-        most, full = self.max_bonus, self.max_sleep_average
-        ran = run_time - entity.run_time
-        if ran:
-            entity.run_time = run_time
-            entity.left -= ran
-            average -= ran // bonus if bonus else ran
-            average = 0 if average < 0 else average
+        self.charge(thread, entity)
         # A thread that still waits for a lock when it is woken leaves its CPU later than now.
-        slept = engine.now - stopped if engine.now > stopped else 0
+        slept = engine.now - stopped
         if slept > entity.interactive_sleep:
             # A long sleep makes a thread interactive, but does not give it the full bonus.
-            average = max(0, full - self.time_slice)
-        elif slept:
-            average += slept * (most - bonus if bonus < most else 1)
-            average = full if average > full else average
-        entity.average = average
-        entity.bonus = bonus = average * most // full
-        priority = entity.static + most // 2 - bonus
-        if priority < HIGHEST:
-            priority = HIGHEST
-        elif priority > LOWEST:
-            priority = LOWEST
-        entity.priority = priority
+            entity.average = max(0, self.max_sleep_average - self.time_slice)
+        elif slept > 0:
+            average = entity.average + slept * max(1, self.max_bonus - entity.bonus)
+            entity.average = min(average, self.max_sleep_average)
+        self.set_priority(entity)
         if entity.left <= 0:
             self.refill(entity)
-        queue = self._queues[cpu]
-        if self._has_locks:
-            engine.acquire(queue.lock)
-        queue.waiting += 1
-        active = queue.active
-        active.lists[priority].append(thread)
-        active.bitmap |= BITS[priority]
-        running = engine.running[cpu]
-        if running is not None and priority < running.own.priority:
-            engine.preempt(cpu)
+        queue = self.enqueue(thread, cpu)
+        self.check_preemption(cpu, entity.priority)
         # The first one to come to an idle CPU runs there.
-        if self._resting and (running is not None or queue.waiting > 1):
+        if (queue.waiting > 1 or engine.running[cpu] is not None) and engine.idle():
             self.expect_idle_tick()
         return cpu
 
@@ -317,33 +311,21 @@ class LinuxO1(BalancedQueues):
         limit = self.starvation_limit * queue.waiting
         return (0 < limit <= now - queue.expired_since) or entity.static > queue.best_expired
 
-    def next_epoch(self, queue: RunQueue) -> int:
-        """Find work for a queue with an empty active array; return the bitmap after that."""
+    def next_epoch(self, queue: RunQueue) -> bool:
+        """Find work for a queue with an empty active array; return whether there is any."""
         if not queue.waiting and not self.find_work(queue.cpu):
             queue.expired_since = NEVER
-            return 0
+            return False
         if not queue.active.bitmap:
             queue.swap()
-        return queue.active.bitmap
+        return True
 
     def pick(self, cpu: int) -> Thread | None:
         """Take the first thread of the most urgent list."""
         queue = self._queues[cpu]
         if self._has_locks:
             self.engine.acquire(queue.lock)
-        bitmap = queue.active.bitmap or self.next_epoch(queue)
-        if not bitmap:
-            return None
-        active = queue.active
-        bit = bitmap & -bitmap
-        entries = active.lists[bit.bit_length() - 1]
-        thread: Thread = entries.popleft()
-        if not entries:
-            active.bitmap = bitmap ^ bit
-        queue.waiting -= 1
-        if self._resting:
-            self._resting.discard(cpu)
-        return thread
+        return queue.take() if queue.active.bitmap or self.next_epoch(queue) else None
 
     def slice(self, thread: Thread, cpu: int) -> int:
         """Return what is left of the time slice, or the time to an interactive thread's turn."""

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections import OrderedDict, defaultdict
+from dataclasses import dataclass
 from typing import ClassVar
 
-from dfopt.checks import check_integer
 from dfopt.simulate.run_queue.contract import GAVE_UP, NOBODY, Thread, TimeSliced, Why
 from dfopt.simulate.run_queue.costs.penalties import EMPTY
-from dfopt.simulate.run_queue.policies.building_blocks.offers import offer_by_fragment
+from dfopt.simulate.run_queue.policies.simple import offer_by_fragment
 from dfopt.simulate.run_queue.workload import UNMANAGED
+from dfopt.structs import Natural
 
 Queue = OrderedDict[Thread, None]
 
 
+@dataclass(eq=False, kw_only=True)
 class Patience(TimeSliced):
     """A CPU stays with its fragment, and would rather be idle for a while than change to another.
 
@@ -47,10 +49,10 @@ class Patience(TimeSliced):
 
     name: ClassVar[str] = "patience"
 
-    def __init__(self, patience: int = 100_000, time_slice: int = 100_000_000) -> None:
-        super().__init__(time_slice)
-        check_integer(patience, "patience")
-        self.patience = patience
+    patience: Natural = 100_000
+
+    def begin(self) -> None:
+        """Make the queues."""
         self._all: Queue = OrderedDict()
         # By fragment: those that want to run, and those that gave up their CPU.
         self._own: defaultdict[int, Queue] = defaultdict(OrderedDict)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from dfopt.checks import check_integer
 from dfopt.simulate.run_queue.contract import DISK, NOBODY, Policy, Thread, Why
-from dfopt.simulate.run_queue.policies.building_blocks.dispatch_queue import DispatchQueue
-from dfopt.simulate.run_queue.policies.building_blocks.fair_queues import FairEntity
+from dfopt.simulate.run_queue.policies.dispatch_queue import DispatchQueue
+from dfopt.simulate.run_queue.policies.fair_queues import FairEntity
+from dfopt.structs import Positive
 from dfopt.trace.nice import NICE_0
 
 SECOND = 1_000_000_000
@@ -36,6 +38,7 @@ def averaged(old: int, new: int) -> int:
     return old - (old >> 3) + (new >> 3)
 
 
+@dataclass(slots=True, eq=False)
 class LavdEntity(FairEntity):
     """The data about a thread's behaviour.
 
@@ -56,21 +59,18 @@ class LavdEntity(FairEntity):
         When it will probably stop running.
     """
 
-    __slots__ = (
-        "criticality", "inherited", "run_average", "run_before", "stops_at", "wait_frequency",
-        "waited_at", "wake_frequency", "woke_at",
-    )  # fmt: skip
-
-    def __init__(self, weight: int, now: int, run_average: int) -> None:
-        super().__init__(weight)
-        self.wait_frequency = self.wake_frequency = 0
-        self.run_average = run_average
-        self.criticality = 0
-        self.inherited = [0, 0]
-        self.waited_at = self.woke_at = self.stops_at = now
-        self.run_before = 0
+    run_average: int = 0
+    wait_frequency: int = 0
+    wake_frequency: int = 0
+    criticality: int = 0
+    inherited: list[int] = field(default_factory=lambda: [0, 0])
+    waited_at: int = 0
+    woke_at: int = 0
+    stops_at: int = 0
+    run_before: int = 0
 
 
+@dataclass(eq=False)
 class ScxLavd(Policy):
     """The thread with the earliest deadline runs; latency-critical threads have early ones.
 
@@ -107,18 +107,16 @@ class ScxLavd(Policy):
     name: ClassVar[str] = "scx-lavd"
     obeys_cpus_allowed: ClassVar[bool] = True
 
-    def __init__(
-        self,
-        targeted_latency: int = 10_000_000,
-        min_slice: int = 500_000,
-        max_slice: int = 5_000_000,
-    ) -> None:
-        check_integer(targeted_latency, "targeted_latency", least=1)
-        check_integer(min_slice, "min_slice", least=1)
-        check_integer(max_slice, "max_slice", least=min_slice)
-        self.targeted_latency = targeted_latency
-        self.min_slice = min_slice
-        self.max_slice = max_slice
+    targeted_latency: Positive = 10_000_000
+    min_slice: Positive = 500_000
+    max_slice: Positive = 5_000_000
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_integer(self.max_slice, "max_slice", least=self.min_slice)
+
+    def begin(self) -> None:
+        """Make the queue."""
         self._queue = DispatchQueue()
         self._clock = WINDOW
         # Threads that have not ended, and the sum of their virtual run times.
@@ -130,10 +128,17 @@ class ScxLavd(Policy):
         del cpu
         now = self.engine.now
         if why is Why.NEW:
-            thread.own = LavdEntity(thread.weight, now, self.max_slice)
-            thread.own.vruntime = self._service // max(1, self._threads)
+            vruntime = self._service // max(1, self._threads)
+            thread.own = LavdEntity(
+                thread.weight,
+                vruntime,
+                run_average=self.max_slice,
+                waited_at=now,
+                woke_at=now,
+                stops_at=now,
+            )
             self._threads += 1
-            self._service += thread.own.vruntime
+            self._service += vruntime
         entity: LavdEntity = thread.own
         if why in (Why.NEW, Why.WOKEN):
             entity.run_before = thread.run_time
@@ -142,7 +147,8 @@ class ScxLavd(Policy):
         else:
             self._stopped(thread)
         entity.criticality = self._criticality(thread, why)
-        self._queue.add(thread, self._deadline(thread))
+        entity.deadline = self._deadline(thread)
+        self._queue.add(thread, entity.deadline)
         if why not in (Why.NEW, Why.WOKEN):
             return NOBODY
         last = () if thread.cpu is None else (thread.cpu,)
@@ -222,12 +228,10 @@ class ScxLavd(Policy):
 
     def pick(self, cpu: int) -> Thread | None:
         """Take the thread with the earliest deadline, and move the clock."""
-        taken = self._queue.take_with_time(cpu)
-        if taken is None:
-            return None
-        thread, deadline = taken
-        if deadline > self._clock:
-            self._clock += (deadline - self._clock) // max(1, len(self._queue))
+        thread = self._queue.take(cpu)
+        if thread is not None:
+            delay = max(0, thread.own.deadline - self._clock)
+            self._clock += delay // max(1, len(self._queue))
         return thread
 
     def slice(self, thread: Thread, cpu: int) -> int:

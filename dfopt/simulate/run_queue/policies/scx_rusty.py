@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
-from dfopt.checks import check_integer
 from dfopt.simulate.run_queue.contract import NOBODY, Policy, State, Thread, Why
-from dfopt.simulate.run_queue.policies.building_blocks.dispatch_queue import DispatchQueue
-from dfopt.simulate.run_queue.policies.building_blocks.domain_balancer import balancing_moves
-from dfopt.simulate.run_queue.policies.building_blocks.fair_queues import FairEntity
+from dfopt.simulate.run_queue.policies.dispatch_queue import DispatchQueue
+from dfopt.simulate.run_queue.policies.fair_queues import FairEntity
+from dfopt.structs import Natural, Positive
+
+IMBALANCE = 0.05
+"""Domains are balanced whose load is off the average by more than this part of it."""
+
+SHARE_MOVED = 0.5
+"""About this part of what a domain has too much is moved at most, and aimed at each time."""
 
 
+@dataclass(slots=True, eq=False)
 class DomainEntity(FairEntity):
     """The data about a thread that belongs to a domain.
 
@@ -28,15 +36,13 @@ class DomainEntity(FairEntity):
         ``since``.
     """
 
-    __slots__ = ("domain", "runnable", "since", "target")
-
-    def __init__(self, weight: int, domain: int, now: int) -> None:
-        super().__init__(weight)
-        self.domain = self.target = domain
-        self.since = now
-        self.runnable = 0
+    domain: int = 0
+    target: int = 0
+    since: int = 0
+    runnable: int = 0
 
 
+@dataclass(eq=False)
 class ScxRusty(Policy):
     """The CPUs of a last-level cache share a queue; idle CPUs steal, and a balancer moves threads.
 
@@ -53,7 +59,7 @@ class ScxRusty(Policy):
       is. The thread still belongs to its domain.
     - The slice is short while no CPU is idle, and long otherwise.
     - Every ``balance_interval``, domains of more than the average load give threads to those of
-      less, when they are next ready: see ``building_blocks/domain_balancer.py``. A thread's load is
+      less, when they are next ready: see :func:`balancing_moves`. A thread's load is
       its weight times the part of the interval in which it was ready or running.
 
     Left out: the boost of interactive threads, which ``scx-lavd`` shows; measured utilisations,
@@ -73,21 +79,14 @@ class ScxRusty(Policy):
     name: ClassVar[str] = "scx-rusty"
     obeys_cpus_allowed: ClassVar[bool] = True
 
-    def __init__(
-        self,
-        slice_underutil: int = 20_000_000,
-        slice_overutil: int = 1_000_000,
-        balance_interval: int = 2_000_000_000,
-        greedy_threshold: int = 1,
-    ) -> None:
-        check_integer(slice_underutil, "slice_underutil", least=1)
-        check_integer(slice_overutil, "slice_overutil", least=1)
-        check_integer(balance_interval, "balance_interval")
-        check_integer(greedy_threshold, "greedy_threshold")
-        self.slice_underutil = slice_underutil
-        self.slice_overutil = slice_overutil
-        self.greedy_threshold = greedy_threshold
-        self.tick_interval = balance_interval
+    slice_underutil: Positive = 20_000_000
+    slice_overutil: Positive = 1_000_000
+    balance_interval: Natural = 2_000_000_000
+    greedy_threshold: Natural = 1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.tick_interval = self.balance_interval
 
     def begin(self) -> None:
         """Make a queue for each domain."""
@@ -107,8 +106,10 @@ class ScxRusty(Policy):
         now = self.engine.now
         if why is Why.NEW:
             domain = self._next_domain(thread)
-            thread.own = DomainEntity(thread.weight, domain, now)
-            thread.own.vruntime = self._clocks[domain]
+            vruntime = self._clocks[domain]
+            thread.own = DomainEntity(
+                thread.weight, vruntime, domain=domain, target=domain, since=now
+            )
         entity: DomainEntity = thread.own
         entity.charge(thread.run_time)
         if why is Why.WOKEN:
@@ -205,3 +206,46 @@ class ScxRusty(Policy):
             members, lambda thread, domain: any(map(thread.may_run_on, self._members[domain]))
         ):
             thread.own.target = target
+
+
+def balancing_moves(
+    members: Sequence[Sequence[tuple[float, Thread]]], may_move: Callable[[Thread, int], bool]
+) -> Iterator[tuple[Thread, int]]:
+    """Yield threads that go to another domain, with that domain.
+
+    From the domain of most load to that of least, the thread goes whose load is the nearest to half
+    the smaller of their distances from the average, as long as that brings both nearer to it. A
+    domain stops when it has given half of what it had too much.
+
+    Parameters
+    ----------
+    members
+        By domain: loads and threads.
+    may_move
+        Whether a thread may run in a domain.
+    """
+    left = [list(threads) for threads in members]
+    loads = [sum(load for load, _ in threads) for threads in members]
+    average = sum(loads) / len(loads)
+    to_give = [SHARE_MOVED * (load - average) for load in loads]
+    while True:
+        source, target = loads.index(max(loads)), loads.index(min(loads))
+        excess, lack = loads[source] - average, average - loads[target]
+        if min(excess, lack) <= IMBALANCE * average or to_give[source] <= 0:
+            return
+        aim = SHARE_MOVED * min(excess, lack)
+        movable = [
+            (abs(load - aim), thread.number, load, thread)
+            for load, thread in left[source]
+            if may_move(thread, target)
+        ]
+        if not movable:
+            return
+        _, _, load, thread = min(movable)
+        if abs(excess - load) + abs(lack - load) >= excess + lack:
+            return
+        yield thread, target
+        left[source].remove((load, thread))
+        loads[source] -= load
+        loads[target] += load
+        to_give[source] -= load

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import ClassVar
 
 from dfopt.simulate.run_queue.contract import Thread, TimeSliced, Why
-from dfopt.simulate.run_queue.policies.building_blocks.dispatch_queue import DispatchQueue
-from dfopt.simulate.run_queue.policies.building_blocks.fair_queues import FairEntity
+from dfopt.simulate.run_queue.policies.dispatch_queue import DispatchQueue
+from dfopt.simulate.run_queue.policies.fair_queues import FairEntity
+from dfopt.structs import Natural
 
 
+@dataclass(eq=False)
 class ScxSimple(TimeSliced):
     """The ready thread with the least virtual run time runs, wherever a CPU is free.
 
@@ -32,8 +35,10 @@ class ScxSimple(TimeSliced):
     name: ClassVar[str] = "scx-simple"
     obeys_cpus_allowed: ClassVar[bool] = True
 
-    def __init__(self, time_slice: int = 20_000_000) -> None:
-        super().__init__(time_slice)
+    time_slice: Natural = 20_000_000
+
+    def begin(self) -> None:
+        """Make the queue."""
         self._queue = DispatchQueue()
         self._clock = 0
 

@@ -10,8 +10,8 @@ from typing import ClassVar, Literal
 from dfopt.checks import check_integer
 from dfopt.errors import InstanceError
 from dfopt.simulate.run_queue.contract import Policy, Thread, TimeSliced, Why
-from dfopt.simulate.run_queue.policies.building_blocks.priority_array import RunQueue
 from dfopt.simulate.run_queue.policies.linux_o1 import LinuxO1
+from dfopt.simulate.run_queue.policies.load_balancer import RunQueue
 from dfopt.simulate.run_queue.spin_lock import SpinLock
 from dfopt.simulate.run_queue.workload import Workload
 

@@ -1,18 +1,144 @@
-"""Two-level multi-scan scheduling (Sohn and Kim): a queue and a lock for each CPU, and scans."""
+"""Two-level multi-scan scheduling (Sohn and Kim), and the one queue that it replaced.
+
+With a queue for each CPU, or one for all, each is behind a spin lock, and has lists for threads
+woken by a disk, in kernel mode, and in user mode.
+"""
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
-from functools import partial
+from dataclasses import dataclass
 from typing import ClassVar
 
-from dfopt.checks import check_integer
-from dfopt.simulate.run_queue.contract import USER, Thread, TimeSliced, Why
-from dfopt.simulate.run_queue.policies.building_blocks.ready_queue import ReadyQueue
+from dfopt.simulate.run_queue.contract import (
+    NOBODY,
+    USER,
+    KernelInterface,
+    Thread,
+    TimeSliced,
+    Why,
+)
 from dfopt.simulate.run_queue.spin_lock import SpinLock
+from dfopt.structs import Natural
 
 
-class TwoLevelMultiScan(TimeSliced):
+class ReadyQueue:
+    """Lists of ready threads, the most urgent first; round robin inside each.
+
+    Parameters
+    ----------
+    lists
+        The number of lists.
+
+    Attributes
+    ----------
+    count
+        The number of threads that it holds; read without the lock.
+    lock
+        It is held for everything else.
+    """
+
+    __slots__ = ("_lists", "count", "lock")
+
+    def __init__(self, lists: int) -> None:
+        self._lists: tuple[deque[Thread], ...] = tuple(deque() for _ in range(lists))
+        self.count = 0
+        self.lock = SpinLock()
+
+    def put(self, engine: KernelInterface, thread: Thread, index: int) -> None:
+        """Lock, and append a thread to a list."""
+        engine.acquire(self.lock)
+        self._lists[index].append(thread)
+        self.count += 1
+
+    def holds(self, lists: int) -> bool:
+        """Return whether the first lists, ``lists`` of them, hold a thread; needs no lock."""
+        return any(self._lists[:lists])
+
+    def take(self, engine: KernelInterface, lists: int) -> Thread | None:
+        """Lock, and take the first thread of the first lists, ``lists`` of them, or None."""
+        engine.acquire(self.lock)
+        for threads in self._lists[:lists]:
+            if threads:
+                self.count -= 1
+                return threads.popleft()
+        return None
+
+
+@dataclass(eq=False, kw_only=True)
+class ReadyQueues(TimeSliced):
+    """Queues with a list for each band of urgency.
+
+    Parameters
+    ----------
+    stays_in_kernel
+        Whether a thread whose slice ends in kernel mode waits in the list of its band, or among
+        those in user mode.
+    """
+
+    stays_in_kernel: bool = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._queues: Sequence[ReadyQueue] = ()
+
+    @property
+    def locks(self) -> Sequence[SpinLock]:
+        """One lock for each queue."""
+        return tuple(queue.lock for queue in self._queues)
+
+    def band(self, thread: Thread, why: Why) -> int:
+        """Return the band in which a thread waits."""
+        return USER if why is Why.EXPIRED and not self.stays_in_kernel else thread.band
+
+
+class GlobalQueue(ReadyQueues):
+    """The scheduler of UNIX System V on several CPUs (Sohn and Kim, sections II and IV).
+
+    One ready queue of priority lists behind one spin lock; kernel-mode priorities come before
+    user mode, among them disk wake-ups first, and each list goes round robin. There is no
+    affinity: the next CPU that is free takes the first thread.
+
+    The paper does not say how the queue is tested for emptiness, nor whether threads are
+    preempted. Here the count is looked at before the lock is taken, as in the paper's own
+    scheduler, so that idle CPUs do not spin. A thread that wakes up waits for the next switch:
+    the paper says that the end of a quantum and the wake-up of threads run the scheduler, and
+    names no preemption. A thread whose time slice ends in kernel mode waits on in kernel mode,
+    unless ``stays_in_kernel`` is false; in UNIX System V a slice ends on the way back to user mode.
+
+    Parameters
+    ----------
+    time_slice
+        Time after which a thread goes to the end of its list; 0: never.
+    stays_in_kernel
+        Whether a thread whose slice ends in kernel mode waits in the list of its band, or among
+        those in user mode.
+    """
+
+    name: ClassVar[str] = "global-queue"
+
+    def begin(self) -> None:
+        """Make the queue."""
+        self._queues = [ReadyQueue(USER + 1)]
+
+    def ready(self, thread: Thread, why: Why, cpu: int | None) -> int:
+        """Put it into the list of its band; the idle CPUs hear of it when the lock is free."""
+        del cpu
+        self._queues[0].put(self.engine, thread, self.band(thread, why))
+        for idle in self.engine.idle():
+            self.engine.offer(idle)
+        return NOBODY
+
+    def pick(self, cpu: int) -> Thread | None:
+        """Take the first thread of the most urgent list."""
+        del cpu
+        (queue,) = self._queues
+        return queue.take(self.engine, USER + 1) if queue.count else None
+
+
+@dataclass(eq=False, kw_only=True)
+class TwoLevelMultiScan(ReadyQueues):
     """Local round robin, and a semi-global scheduler that scans all queues band by band.
 
     The rules, with the section of the paper:
@@ -75,26 +201,10 @@ class TwoLevelMultiScan(TimeSliced):
     ranges: ClassVar[tuple[int, ...]]
     """How many lists each scan looks at."""
 
-    def __init__(  # noqa: PLR0913, PLR0917 - readings of the paper, each of which can be set
-        self,
-        time_slice: int = 100_000_000,
-        at_every_switch: bool = True,
-        count_of_queue: bool = False,
-        look_time: int = 0,
-        stays_in_kernel: bool = True,
-        has_handoff: bool = False,
-    ) -> None:
-        super().__init__(time_slice)
-        check_integer(look_time, "look_time")
-        self.at_every_switch = at_every_switch
-        self.count_of_queue = count_of_queue
-        self.look_time = look_time
-        self.stays_in_kernel = stays_in_kernel
-        self.has_handoff = has_handoff
-        self._handed: dict[int, Thread] = {}
-        self._next = 0
-        self._queues: list[ReadyQueue] = []
-        self._circles: list[tuple[ReadyQueue, ...]] = []
+    at_every_switch: bool = True
+    count_of_queue: bool = False
+    look_time: Natural = 0
+    has_handoff: bool = False
 
     def begin(self) -> None:
         """Make the queues."""
@@ -102,11 +212,8 @@ class TwoLevelMultiScan(TimeSliced):
         self._queues = [ReadyQueue(self.ranges[-1]) for _ in cpus]
         # The circle as each CPU sees it.
         self._circles = [(*self._queues[cpu:], *self._queues[:cpu]) for cpu in cpus]
-
-    @property
-    def locks(self) -> Sequence[SpinLock]:
-        """One lock for each CPU."""
-        return tuple(queue.lock for queue in self._queues)
+        self._handed: dict[int, Thread] = {}
+        self._next = 0
 
     def ready(self, thread: Thread, why: Why, cpu: int | None) -> int | None:
         """Put it into a CPU's queue, and call CPUs to run it."""
@@ -121,17 +228,13 @@ class TwoLevelMultiScan(TimeSliced):
                 target = affinity if affinity in free else free[0]
                 self._handed[target] = thread
                 return target
-        queue = self._queues[affinity]
-        is_user = why is Why.EXPIRED and not self.stays_in_kernel
-        queue.put(engine, thread, self.lists[USER if is_user else thread.band])
-        return queue.call(engine, partial(self._call, affinity))
-
-    def _call(self, affinity: int) -> None:
-        engine, cpus = self.engine, len(self._queues)
-        for distance in range(cpus):
-            cpu = (affinity + distance) % cpus
-            if engine.running[cpu] is None:
-                engine.offer(cpu)
+        self._queues[affinity].put(engine, thread, self.lists[self.band(thread, why)])
+        if None in engine.running:
+            for distance in range(cpus):
+                other = (affinity + distance) % cpus
+                if engine.running[other] is None:
+                    engine.offer(other)
+        return NOBODY
 
     def pick(self, cpu: int) -> Thread | None:
         """Scan the queues."""

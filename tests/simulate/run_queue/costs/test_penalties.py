@@ -9,7 +9,7 @@ from dfopt.errors import InstanceError
 from dfopt.problem.cache_domains import CacheDomains, cache_domains
 from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.simulate.run_queue.costs import CacheSizes, NearCaches, penalty_costs
-from dfopt.simulate.run_queue.policies.fcfs import FirstComeFirstServed
+from dfopt.simulate.run_queue.policies.simple import FirstComeFirstServed
 from dfopt.simulate.run_queue.scenario import Machine, Scenario
 from dfopt.simulate.run_queue.simulation import simulate_once
 from dfopt.simulate.run_queue.workload import CLEAN, DIRTY, INVALIDATED, UNMANAGED, Burst

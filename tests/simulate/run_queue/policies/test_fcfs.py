@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from dfopt.simulate.run_queue.policies.fcfs import FirstComeFirstServed
+from dfopt.simulate.run_queue.policies.simple import FirstComeFirstServed
 from dfopt.simulate.run_queue.steps import Sleep
 from dfopt.simulate.run_queue.workload import Burst, NewThread
 from tests.simulate.run_queue.hand_made import order, places, simulated, thread

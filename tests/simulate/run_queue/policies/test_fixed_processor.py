@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from dfopt.simulate.run_queue.policies.fixed_processor import FixedProcessor
+from dfopt.simulate.run_queue.policies.affinity import FixedProcessor
 from dfopt.simulate.run_queue.steps import Sleep
 from dfopt.simulate.run_queue.workload import Burst
 from tests.simulate.run_queue.hand_made import order, places, simulated, thread

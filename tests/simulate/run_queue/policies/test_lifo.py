@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from dfopt.simulate.run_queue.policies.lifo import LastInFirstOut
+from dfopt.simulate.run_queue.policies.simple import LastInFirstOut
 from dfopt.simulate.run_queue.steps import Sleep, Yield
 from dfopt.simulate.run_queue.workload import Burst
 from tests.simulate.run_queue.hand_made import order, simulated, thread

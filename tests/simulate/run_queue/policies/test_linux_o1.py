@@ -13,13 +13,8 @@ from dfopt.problem.penalties import PenaltyF, PenaltyG
 from dfopt.simulate.run_queue.contract import State, Why
 from dfopt.simulate.run_queue.costs import penalty_costs
 from dfopt.simulate.run_queue.kernel import Kernel
-from dfopt.simulate.run_queue.policies.building_blocks.priority_array import (
-    NEVER,
-    PRIORITIES,
-    Entity,
-    RunQueue,
-)
-from dfopt.simulate.run_queue.policies.linux_o1 import HIGHEST, LinuxO1
+from dfopt.simulate.run_queue.policies.linux_o1 import HIGHEST, Entity, LinuxO1
+from dfopt.simulate.run_queue.policies.load_balancer import NEVER, PRIORITIES, RunQueue
 from dfopt.simulate.run_queue.scenario import Machine, Scenario
 from dfopt.simulate.run_queue.simulation import Simulation, simulate_once
 from dfopt.simulate.run_queue.steps import Sleep, Spawn, Yield

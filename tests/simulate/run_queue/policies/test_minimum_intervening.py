@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dfopt.simulate.run_queue.contract import Thread, Why
-from dfopt.simulate.run_queue.policies.last_processor import LastProcessor
-from dfopt.simulate.run_queue.policies.minimum_intervening import MinimumIntervening
+from dfopt.simulate.run_queue.policies.affinity import LastProcessor, MinimumIntervening
 from dfopt.simulate.run_queue.steps import Sleep
 from dfopt.simulate.run_queue.workload import Burst, NewThread
 from tests.simulate.run_queue.hand_made import FREE, order, places, simulated, thread

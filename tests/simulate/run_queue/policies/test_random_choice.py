@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from dfopt.simulate.run_queue.policies.random_choice import RandomChoice
+from dfopt.simulate.run_queue.policies.simple import RandomChoice
 from dfopt.simulate.run_queue.workload import Burst, NewThread
 from tests.simulate.run_queue.hand_made import order, simulated, thread
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dfopt.simulate.run_queue.contract import Thread, Why
-from dfopt.simulate.run_queue.policies.building_blocks.fair_queues import UNIT
+from dfopt.simulate.run_queue.policies.fair_queues import UNIT
 from dfopt.simulate.run_queue.policies.scx_lavd import ScxLavd
 from dfopt.simulate.run_queue.steps import Channel, Device, InputOutput, Receive, Send, Sleep
 from dfopt.simulate.run_queue.workload import Burst, NewThread
@@ -115,5 +115,6 @@ def test_the_more_threads_wait_the_less_the_clock_moves() -> None:
     clock = policy._clock
     for later in (100, 200, 300):
         policy._queue.add(only, clock + later)
+    only.own.deadline = clock + 100
     policy.pick(0)
     assert policy._clock == clock + 100 // 2

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from dfopt.errors import InstanceError
 from dfopt.problem.penalties import PenaltyG
 from dfopt.simulate.run_queue.contract import Policy, Thread
-from dfopt.simulate.run_queue.policies.building_blocks.batches import Batch, BatchPolicy
 from dfopt.simulate.run_queue.policies.smash import (
+    Batch,
+    BatchPolicy,
     SharedSmash,
     SmpbatchSmash,
     UnibatchSmash,

@@ -5,8 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dfopt.simulate.run_queue.policies.fcfs import FirstComeFirstServed
-from dfopt.simulate.run_queue.policies.warm_first import WarmFirst
+from dfopt.simulate.run_queue.policies.simple import FirstComeFirstServed, WarmFirst
 from dfopt.simulate.run_queue.workload import Burst, NewThread
 from tests.simulate.run_queue.hand_made import order, places, simulated, thread
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dfopt.simulate.run_queue.contract import Policy
-from dfopt.simulate.run_queue.policies.last_processor import LastProcessor
-from dfopt.simulate.run_queue.policies.minimum_intervening import MinimumIntervening
+from dfopt.simulate.run_queue.policies.affinity import LastProcessor, MinimumIntervening
 from dfopt.simulate.run_queue.steps import Channel, Receive, Send, Sleep, Yield
 from dfopt.simulate.run_queue.workload import Burst, NewThread, Step
 from tests.simulate.run_queue.hand_made import order, places, simulated, thread

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dfopt.errors import InstanceError
 from dfopt.problem.penalties import PenaltyF
-from dfopt.simulate.run_queue.policies.fcfs import FirstComeFirstServed
+from dfopt.simulate.run_queue.policies.simple import FirstComeFirstServed
 from dfopt.simulate.run_queue.scenario import Machine, Scenario
 from dfopt.simulate.run_queue.simulation import Simulation, simulate_once
 from dfopt.simulate.run_queue.workload import CLEAN, DIRTY

@@ -8,7 +8,7 @@ import pytest
 
 from dfopt.errors import InstanceError
 from dfopt.simulate.run_queue.costs import CacheSizes
-from dfopt.simulate.run_queue.policies.fcfs import FirstComeFirstServed
+from dfopt.simulate.run_queue.policies.simple import FirstComeFirstServed
 from dfopt.simulate.run_queue.scenario import Machine, Scenario
 from dfopt.simulate.run_queue.simulation import Simulation, simulate_once
 from dfopt.simulate.run_queue.steps import Spawn

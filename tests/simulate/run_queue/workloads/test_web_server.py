@@ -7,7 +7,7 @@ import pytest
 from dfopt.errors import InstanceError
 from dfopt.problem.penalties import PenaltyMatrix
 from dfopt.simulate.run_queue.contract import State
-from dfopt.simulate.run_queue.policies.fcfs import FirstComeFirstServed
+from dfopt.simulate.run_queue.policies.simple import FirstComeFirstServed
 from dfopt.simulate.run_queue.scenario import Machine, Scenario
 from dfopt.simulate.run_queue.scenario_document import read_scenario
 from dfopt.simulate.run_queue.simulation import Simulation, simulate_once

@@ -7,7 +7,7 @@ from itertools import count
 import pytest
 
 from dfopt.simulate.run_queue.contract import Thread
-from dfopt.simulate.run_queue.policies.building_blocks.domain_balancer import balancing_moves
+from dfopt.simulate.run_queue.policies.scx_rusty import balancing_moves
 from dfopt.simulate.run_queue.workload import NewThread
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from bisect import bisect_left, insort
+from dataclasses import dataclass, field
 from itertools import chain, islice
 from typing import ClassVar
 
-from dfopt.checks import check_integer
 from dfopt.problem.cache_domains import CacheDomains
-from dfopt.simulate.run_queue.contract import Policy, Thread, Why
+from dfopt.simulate.run_queue.contract import Thread, Why
+from dfopt.simulate.run_queue.policies.load_balancer import BalancedPolicy
+from dfopt.structs import Natural
 from dfopt.trace.nice import NICE_0
 
 UNIT = NICE_0 << 10
@@ -21,6 +23,7 @@ CACHE_NICE_TRIES = 1
 """After more failures in a row, balancing moves hot threads."""
 
 
+@dataclass(slots=True, eq=False)
 class FairEntity:
     """The data that the scheduler keeps about a thread.
 
@@ -40,15 +43,12 @@ class FairEntity:
         The CPU in whose virtual time it counts.
     """
 
-    __slots__ = ("charged", "deadline", "home", "lag", "vruntime", "weight")
-
-    def __init__(self, weight: int) -> None:
-        self.weight = weight
-        self.vruntime = 0
-        self.deadline = 0
-        self.lag = 0
-        self.charged = 0
-        self.home = 0
+    weight: int
+    vruntime: int = 0
+    deadline: int = 0
+    lag: int = 0
+    charged: int = 0
+    home: int = 0
 
     def charge(self, executed: int) -> None:
         """Bring the virtual run time up to date with what the thread has executed in all."""
@@ -64,6 +64,7 @@ class FairEntity:
         return max(1, -(-virtual * self.weight // UNIT))
 
 
+@dataclass(slots=True, eq=False)
 class FairQueue:
     """The threads that wait for a CPU, in the order of a key.
 
@@ -77,13 +78,10 @@ class FairQueue:
         A virtual time which says where an empty queue goes on.
     """
 
-    __slots__ = ("clock", "moment", "waiting", "weight")
-
-    def __init__(self) -> None:
-        self.waiting: list[tuple[int, int, Thread]] = []
-        self.weight = 0
-        self.moment = 0
-        self.clock = 0
+    waiting: list[tuple[int, int, Thread]] = field(default_factory=list)
+    weight: int = 0
+    moment: int = 0
+    clock: int = 0
 
     def add(self, thread: Thread, key: int) -> None:
         """Take a thread in."""
@@ -101,7 +99,8 @@ class FairQueue:
         return thread
 
 
-class FairQueues(Policy):
+@dataclass(eq=False, kw_only=True)
+class FairQueues(BalancedPolicy):
     """A queue for each CPU; the rules that CFS and EEVDF have in common.
 
     - A thread that wakes up goes to the CPU where it ran last if that is idle, else to another
@@ -124,18 +123,17 @@ class FairQueues(Policy):
 
     obeys_cpus_allowed: ClassVar[bool] = True
 
-    def __init__(
-        self, *, migration_cost: int = 500_000, balance_interval: int = 32_000_000
-    ) -> None:
-        check_integer(migration_cost, "migration_cost")
-        check_integer(balance_interval, "balance_interval")
-        self.migration_cost = migration_cost
-        self.tick_interval = balance_interval
-        self._has_idle_tick = False
+    migration_cost: Natural = 500_000
+    balance_interval: Natural = 32_000_000
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.tick_interval = interval = self.balance_interval
+        self.idle_interval = max(1, interval // IDLE_FACTOR) if interval else 0
 
     def begin(self) -> None:
         """Make the queues."""
-        self._queues = [FairQueue() for _ in range(self.engine.cpus)]
+        self._queues: list[FairQueue] = [FairQueue() for _ in range(self.engine.cpus)]
         self._failed = [0] * self.engine.cpus
         cpus = tuple(range(self.engine.cpus))
         self.domains = self.engine.machine.domains or CacheDomains((cpus,))
@@ -225,12 +223,6 @@ class FairQueues(Policy):
         del cpu
         self.leaves(self.charge(thread))
 
-    def tick(self) -> None:
-        """Let all CPUs balance, one after the other."""
-        for cpu in range(self.engine.cpus):
-            self.engine.charge(cpu)
-            self.balance(cpu)
-
     # Where threads run.
 
     def load(self, cpu: int) -> int:
@@ -278,16 +270,15 @@ class FairQueues(Policy):
         domain_of = self.domains.domain_of
         return domain_of[cpu] == domain_of[other]
 
-    def balance(self, cpu: int) -> None:
+    def balance(self, cpu: int) -> bool:
         """Pull a thread from a CPU that has at least two more; of hot ones only after failures."""
-        least = self.load(cpu) + 2
+        least, failed = self.load(cpu) + 2, self._failed[cpu]
         if all(self.load(other) < least for other in range(self.engine.cpus)):
             self._failed[cpu] = 0
-        elif self.pull(cpu, least=least, even_hot=self._failed[cpu] > CACHE_NICE_TRIES):
-            self._failed[cpu] = 0
-            self.engine.offer(cpu)
-        else:
-            self._failed[cpu] += 1
+            return False
+        has_pulled = self.pull(cpu, least=least, even_hot=failed > CACHE_NICE_TRIES)
+        self._failed[cpu] = 0 if has_pulled else failed + 1
+        return has_pulled
 
     def pull(self, cpu: int, *, least: int, even_hot: bool = False) -> bool:
         """Pull a thread from the longest queue of a CPU with at least this number of threads."""
@@ -325,22 +316,3 @@ class FairQueues(Policy):
         self.leaves(thread.own)
         self.place(thread.own, cpu, Why.WOKEN)
         self.enqueue(thread, cpu)
-
-    def expect_idle_tick(self) -> None:
-        """Let CPUs with nothing to run balance soon, if a thread waits."""
-        if (
-            self.tick_interval
-            and not self._has_idle_tick
-            and any(queue.waiting for queue in self._queues)
-        ):
-            self._has_idle_tick = True
-            interval = max(1, self.tick_interval // IDLE_FACTOR)
-            self.engine.call_at(self.engine.now + interval, self._idle_tick)
-
-    def _idle_tick(self) -> None:
-        self._has_idle_tick = False
-        for cpu in self.engine.idle():
-            self.engine.charge(cpu)
-            self.balance(cpu)
-        if self.engine.idle():
-            self.expect_idle_tick()

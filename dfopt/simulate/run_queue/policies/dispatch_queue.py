@@ -30,16 +30,11 @@ class DispatchQueue:
 
     def take(self, cpu: int) -> Thread | None:
         """Take the first thread that may run on a CPU."""
-        taken = self.take_with_time(cpu)
-        return None if taken is None else taken[0]
-
-    def take_with_time(self, cpu: int) -> tuple[Thread, int] | None:
-        """Take the first thread that may run on a CPU, with its virtual time."""
         passed_over, taken = [], None
         while self._heap and taken is None:
             entry = heappop(self._heap)
             if entry[-1].may_run_on(cpu):
-                taken = entry[-1], entry[0]
+                taken = entry[-1]
             else:
                 passed_over.append(entry)
         for entry in passed_over:
