@@ -1,0 +1,61 @@
+// What every part of the core uses: arrays of NumPy, and random numbers of its own.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+
+// A function that Python calls. It takes numbers, arrays and pointers to what the core has made,
+// and throws nothing.
+#define DFOPT_EXPORT extern "C" __attribute__((visibility("default")))
+
+namespace dfopt {
+
+using Cost = std::int64_t;
+
+// More than any cost; nothing is ever added to it.
+constexpr Cost impossible = std::numeric_limits<Cost>::max();
+
+// What an exported function returns if its arrays have rows of another size, or another length.
+constexpr std::int64_t bad_arrays = -1;
+
+// An array of NumPy whose rows are structures. Python passes the size of its rows along, so that
+// a structure that has changed on one side only is noticed in every call.
+template <typename Row> struct Array {
+    Row* data;
+    std::int64_t rows;
+    std::int64_t row_bytes;
+
+    bool fits() const { return row_bytes == static_cast<std::int64_t>(sizeof(Row)); }
+    std::span<Row> span() const { return {data, static_cast<std::size_t>(rows)}; }
+};
+
+// Marsaglia's xorshift: the same numbers with every compiler and on every machine.
+class Random {
+  public:
+    // `seed` must not be 0; similar seeds should have been mixed before.
+    explicit Random(std::uint64_t seed) : bits_(seed) {}
+
+    // Returns one of 0 … limit - 1, all equally likely; `limit` is below 2^31.
+    std::int64_t below(std::int64_t limit) {
+        return static_cast<std::int64_t>(next() * static_cast<std::uint64_t>(limit) >> 31);
+    }
+
+    // Returns a number above 0, at most 1.
+    double uniform() { return static_cast<double>(next() + 1) * 0x1p-31; }
+
+  private:
+    // Returns 31 random bits.
+    std::uint64_t next() {
+        bits_ ^= bits_ << 13;
+        bits_ ^= bits_ >> 7;
+        bits_ ^= bits_ << 17;
+        return bits_ >> 32 & 0x7fffffff;
+    }
+
+    std::uint64_t bits_;
+};
+
+} // namespace dfopt

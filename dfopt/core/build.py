@@ -1,0 +1,108 @@
+"""Builds the core: with the machine's C++ compiler, or else with the one from the package index.
+
+Installing dfopt runs it. Run as a program, it builds the core anew where its sources have changed;
+with ``--needs-compiler`` it says by its exit code whether the compiler from the index is needed.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+SOURCES = Path(__file__).parent
+LIBRARY = SOURCES / "libcore.so"
+OBJECTS = SOURCES.parents[1] / "build" / "core"
+
+OPTIONS = [
+    "-std=c++20",
+    "-O3",
+    "-fPIC",
+    "-fvisibility=hidden",
+    "-fno-exceptions",
+    "-fno-rtti",
+    "-ffp-contract=off",  # otherwise compilers round differently, and seeds lead elsewhere
+    "-Wall",
+    "-Wextra",
+]
+LINK = ["-shared", "-Wl,-s", "-Wl,--gc-sections", "-Wl,-z,defs"]
+
+FROM_INDEX = [sys.executable, "-m", "ziglang", "c++", "-mcpu=baseline", "-DDFOPT_WITHOUT_LIBRARY"]
+"""The compiler from the index: for any CPU of the platform, and without its C++ library."""
+
+TRIAL = """
+#include <algorithm>
+#include <span>
+#include <vector>
+int least(std::span<const int> numbers) { return std::ranges::min(numbers); }
+"""
+
+
+class CoreBuilder(BuildHookInterface[Any]):
+    """Puts the core into wheels, and beside the sources of an editable installation."""
+
+    def dependencies(self) -> list[str]:
+        """Return what the build needs on this machine beside what pyproject.toml names."""
+        return [] if machine_compiler() else ["ziglang"]
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Build the core; a wheel then fits every Python of this platform."""
+        build()
+        platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
+        build_data["tag"] = f"py3-none-{platform}"
+        build_data["artifacts"].append(f"/{LIBRARY.relative_to(SOURCES.parents[1])}")
+
+
+def machine_compiler() -> list[str] | None:
+    """Return the command of the machine's C++ compiler; None if none can build the core."""
+    given = os.environ.get("CXX")
+    for command in [given] if given else ["c++", "g++", "clang++"]:
+        compiler = shlex.split(command)
+        if shutil.which(compiler[0]) and can_build(compiler):
+            return compiler
+    return None
+
+
+def can_build(compiler: list[str]) -> bool:
+    """Return whether a compiler knows enough of C++20, and finds its library."""
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder, "trial.cpp")
+        source.write_text(TRIAL)
+        command = [*compiler, *OPTIONS, "-shared", source, "-o", f"{folder}/trial.so"]
+        return subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+
+def build() -> None:
+    """Compile the sources that have changed, several at a time, and link all."""
+    compiler, link = machine_compiler(), LINK
+    if compiler is None:
+        compiler, link = FROM_INDEX, [*LINK, "-nostdlib++"]
+    options = [*OPTIONS, *shlex.split(os.environ.get("CXXFLAGS", ""))]
+    OBJECTS.mkdir(parents=True, exist_ok=True)
+    headers = max(header.stat().st_mtime for header in SOURCES.glob("**/*.hpp"))
+
+    def compiled(source: Path) -> Path:
+        made = OBJECTS / "-".join(source.relative_to(SOURCES).with_suffix(".o").parts)
+        changed = max(headers, source.stat().st_mtime, Path(__file__).stat().st_mtime)
+        if not made.exists() or made.stat().st_mtime < changed:
+            subprocess.run([*compiler, *options, "-c", source, "-o", made], check=True)
+        return made
+
+    with ThreadPoolExecutor(os.cpu_count()) as workers:
+        objects = list(workers.map(compiled, sorted(SOURCES.glob("**/*.cpp"))))
+    subprocess.run([*compiler, *link, *objects, "-o", LIBRARY], check=True)
+
+
+if __name__ == "__main__":
+    if "--needs-compiler" in sys.argv:
+        sys.exit(machine_compiler() is not None)
+    build()
