@@ -1,0 +1,99 @@
+"""Loads the core, and hands it numbers and arrays."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dfopt.errors import DfoptError
+
+LIBRARY = Path(__file__).parents[1] / "core" / "libcore.so"
+
+ANY = 2**63 - 1
+"""More than any cost."""
+
+INT, SEED, FLOAT, POINTER = ctypes.c_int64, ctypes.c_uint64, ctypes.c_double, ctypes.c_void_p
+"""Types of parameters and results."""
+
+Rows = NDArray[Any]
+"""An array whose rows are structures of the core."""
+
+
+def row(*fields: str, of: type[np.generic] = np.int64) -> np.dtype[Any]:
+    """Return the type of a row whose fields are all of one type."""
+    return np.dtype([(field, of) for field in fields])
+
+
+class _Array(ctypes.Structure):
+    """An array as the core knows it, see ``core/base.hpp``."""
+
+    _fields_ = (("data", ctypes.c_void_p), ("rows", ctypes.c_int64), ("row_bytes", ctypes.c_int64))
+
+
+class ArrayOf:
+    """The type of a parameter that is an array.
+
+    Parameters
+    ----------
+    row
+        The type of its rows, or of its numbers. An array of several dimensions is passed on row by
+        row, as NumPy has it.
+    """
+
+    def __init__(self, row: np.dtype[Any] | type[np.generic]) -> None:
+        self._row = np.dtype(row)
+
+    def from_param(self, array: Rows) -> _Array:
+        """Return where the data of an array stand."""
+        if array.dtype != self._row or not array.flags.c_contiguous:
+            raise TypeError(f"the core reads rows of {self._row}, not of {array.dtype}")
+        return _Array(array.ctypes.data, array.size, array.itemsize)
+
+
+INTS, FLOATS = ArrayOf(np.int64), ArrayOf(np.float64)
+
+
+class Functions:
+    """Functions of the core, loaded when they are first called.
+
+    Parameters
+    ----------
+    part
+        What their names in the core begin with, after ``dfopt_``.
+    signatures
+        For the rest of each name what the function returns (None for nothing), and what it takes.
+    """
+
+    def __init__(self, part: str, **signatures: tuple[Any, ...]) -> None:
+        self._part, self._signatures = part, signatures
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        result, *parameters = self._signatures[name]
+        function: Any = getattr(_core(), f"dfopt_{self._part}_{name}")
+        function.restype, function.argtypes = result, parameters
+        setattr(self, name, function)
+        return function  # type: ignore[no-any-return]
+
+
+@cache
+def _core() -> ctypes.CDLL:
+    """Load the core, or say what to do where it is missing."""
+    try:
+        return ctypes.CDLL(str(LIBRARY))
+    except OSError as error:
+        raise DfoptError(
+            f"{LIBRARY} cannot be loaded ({error}): install dfopt anew, or run core/build.py"
+        ) from error
+
+
+def checked(result: int) -> int:
+    """Return what a function of the core returned, which is -1 where its arrays do not fit."""
+    if result < 0:
+        raise ValueError("the core reads arrays of other sizes")
+    return result
