@@ -103,11 +103,12 @@ lock: $(VENV)/created  ## renew requirements/ from pyproject.toml
 	tool=$$(mktemp -d); trap 'rm -rf "$$tool"' EXIT; \
 	$(BIN)/python -m venv "$$tool"; \
 	"$$tool/bin/python" -m pip --disable-pip-version-check --quiet install uv; \
-	compile="$$tool/bin/uv pip compile pyproject.toml --universal --python-version 3.11 \
+	compile="$$tool/bin/uv pip compile --universal --python-version 3.11 \
 	  --generate-hashes --no-header --no-annotate --quiet $(LOCK_ARGS)"; \
-	$$compile --group dev --output-file requirements/dev.txt; \
-	$$compile --group build --extra report --constraints requirements/dev.txt \
-	  --output-file requirements/run.txt
+	$$compile pyproject.toml --group dev --output-file requirements/dev.txt; \
+	$$compile pyproject.toml --group build --extra report --constraints requirements/dev.txt \
+	  --output-file requirements/run.txt; \
+	$$compile --group compiler --output-file requirements/compiler.txt
 
 # The stamps inside the environment make a second run install nothing.
 
@@ -127,7 +128,11 @@ $(VENV)/dev: requirements/dev.txt $(VENV)/created
 	$(INSTALL_LOCKED) $<
 	@touch $@
 
-# Either lock holds the build backend; whichever was asked for is installed first.
-$(VENV)/project: pyproject.toml | $(VENV)/created
+# Either lock holds the build backend; whichever was asked for is installed first. Where the machine
+# has no C++ compiler, the one from the index builds the core.
+$(VENV)/project: pyproject.toml $(shell find dfopt/core -name '*.[ch]pp' -o -name build.py) | $(VENV)/created
+	@if $(BIN)/python dfopt/core/build.py --needs-compiler; then \
+	  set -x; $(INSTALL_LOCKED) requirements/compiler.txt; \
+	fi
 	$(PIP) install --no-deps --no-build-isolation --editable .
 	@touch $@

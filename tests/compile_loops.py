@@ -12,7 +12,6 @@ from pathlib import Path
 
 CALLERS = (
     "dfopt.solvers.configuration.solve:first_calls",
-    "dfopt.solvers.heuristics.local_search.local_search:first_calls",
     "dfopt.solvers.heuristics.segment_exchange:first_calls",
     "dfopt.solvers.timed.annealing:first_calls",
     "dfopt.solvers.timed.layers:first_calls",

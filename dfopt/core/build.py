@@ -6,6 +6,7 @@ with ``--needs-compiler`` it says by its exit code whether the compiler from the
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shlex
 import shutil
@@ -77,7 +78,7 @@ def can_build(compiler: list[str]) -> bool:
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder, "trial.cpp")
         source.write_text(TRIAL)
-        command = [*compiler, *OPTIONS, "-shared", source, "-o", f"{folder}/trial.so"]
+        command = [*compiler, *OPTIONS, "-shared", str(source), "-o", f"{folder}/trial.so"]
         return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
@@ -86,20 +87,22 @@ def build() -> None:
     compiler, link = machine_compiler(), LINK
     if compiler is None:
         compiler, link = FROM_INDEX, [*LINK, "-nostdlib++"]
-    options = [*OPTIONS, *shlex.split(os.environ.get("CXXFLAGS", ""))]
-    OBJECTS.mkdir(parents=True, exist_ok=True)
+    command = [*compiler, *OPTIONS, *shlex.split(os.environ.get("CXXFLAGS", ""))]
+    # What another compiler has made, or the same with other options, does not fit.
+    folder = OBJECTS / hashlib.sha256("\0".join(command).encode()).hexdigest()[:16]
+    folder.mkdir(parents=True, exist_ok=True)
     headers = max(header.stat().st_mtime for header in SOURCES.glob("**/*.hpp"))
 
     def compiled(source: Path) -> Path:
-        made = OBJECTS / "-".join(source.relative_to(SOURCES).with_suffix(".o").parts)
+        made = folder / "-".join(source.relative_to(SOURCES).with_suffix(".o").parts)
         changed = max(headers, source.stat().st_mtime, Path(__file__).stat().st_mtime)
         if not made.exists() or made.stat().st_mtime < changed:
-            subprocess.run([*compiler, *options, "-c", source, "-o", made], check=True)
+            subprocess.run([*command, "-c", str(source), "-o", str(made)], check=True)
         return made
 
     with ThreadPoolExecutor(os.cpu_count()) as workers:
         objects = list(workers.map(compiled, sorted(SOURCES.glob("**/*.cpp"))))
-    subprocess.run([*compiler, *link, *objects, "-o", LIBRARY], check=True)
+    subprocess.run([*command, *link, *map(str, objects), "-o", str(LIBRARY)], check=True)
 
 
 if __name__ == "__main__":

@@ -35,6 +35,8 @@ _core = Functions(
     even_out=(None, POINTER, INT, INT, INT),
     walk=(INT, POINTER, INT, FLOAT, FLOAT, INT),
     best=(INT, POINTER),
+    is_sound=(INT, POINTER),
+    costs=(INT, POINTER, INTS),
     contents=(INT, POINTER, INT, ArrayOf(HELD), INTS),
 )
 
@@ -62,7 +64,7 @@ class Annealing:
         64 random bits, not 0.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913
         self,
         types: Rows,
         starts: Rows,
@@ -103,6 +105,17 @@ class Annealing:
     def best(self) -> int:
         """The best objective so far."""
         return int(_core.best(self._pointer))
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether all that the walk keeps up to date is what it would be if it were made anew."""
+        return bool(_core.is_sound(self._pointer))
+
+    def costs(self) -> list[int]:
+        """Return what each CPU costs now."""
+        costs = np.empty(self._cpus, np.int64)
+        checked(_core.costs(self._pointer, costs))
+        return costs.tolist()
 
     def contents(self, *, best: bool) -> list[Rows]:
         """Return for each CPU the types that it holds, rows ``HELD``: now, or at its best."""

@@ -21,7 +21,6 @@ from dfopt.problem.instance import Instance, Objective
 from dfopt.problem.penalties import PenaltyMatrix
 from dfopt.problem.result import Progress, StopReason
 from dfopt.problem.stop import FirstOf, TimeLimit
-from dfopt.solvers.compilation import machine_code
 from dfopt.solvers.interruptible import load_module
 from dfopt.solvers.search import Search, SearchOver
 from dfopt.structs import replace
@@ -69,9 +68,9 @@ def share_evenly(search: Search, solve: Callable[[Search], None]) -> None:
     if not _can_be_evened_out(search):
         _share_then_even_out(search, solve, search.workers)
         return
-    load_module("dfopt.solvers.heuristics.local_search.balancing", search.check)
+    load_module("dfopt.solvers.heuristics.balancing", search.check)
+    from dfopt.solvers.heuristics.balancing import Balancing
     from dfopt.solvers.heuristics.local_search import Background
-    from dfopt.solvers.heuristics.local_search.balancing import Balancing
 
     search.enter("evening out")
     beside = Balancing(search, seed=search.seed + 1)
@@ -84,14 +83,14 @@ def share_evenly(search: Search, solve: Callable[[Search], None]) -> None:
 
 
 def _can_be_evened_out(search: Search) -> bool:
-    """Return whether the local search that evens out CPUs fits the instance, and is compiled."""
+    """Return whether the local search that evens out CPUs fits the instance."""
     instance = search.instance
     if isinstance(instance.penalty, PenaltyMatrix) or instance.has_sizes:
         return False
     load_module("dfopt.solvers.heuristics.local_search", search.check)
     from dfopt.solvers.heuristics.local_search import fits
 
-    return fits(search) and machine_code.LOOPS.is_ready(search.check)
+    return fits(search)
 
 
 def _share_then_even_out(search: Search, solve: Callable[[Search], None], workers: int) -> None:
@@ -102,7 +101,7 @@ def _share_then_even_out(search: Search, solve: Callable[[Search], None], worker
     search.check()
     if totals.schedule is None or not _can_be_evened_out(search):
         return
-    from dfopt.solvers.heuristics.local_search.balancing import Balancing
+    from dfopt.solvers.heuristics.balancing import Balancing
 
     search.enter("evening out")
     balancing = Balancing(search, seed=search.seed)

@@ -214,7 +214,7 @@ def test_an_interrupt_by_a_criterion() -> None:
 
 
 Noting = Callable[[str, Callable[[], None]], None]
-WALK = "dfopt.solvers.heuristics.local_search.local_search.walk"
+WALK = "dfopt.native.contents.Annealing.walk"
 CP_SAT = "ortools.sat.python.cp_model.CpSolver.solve"
 PACKING = "dfopt.solvers.parts.packing.Packing.report"
 

@@ -6,11 +6,9 @@ import time
 
 import pytest
 
-from dfopt import Instance, MethodError, PenaltyF, PenaltyG, PenaltyMatrix, Status, Task, solve
-from dfopt.generate import matrix, zipf
+from dfopt import Instance, MethodError, PenaltyG, PenaltyMatrix, Status, Task, solve
+from dfopt.generate import matrix
 from dfopt.problem.stop import TimeLimit
-from dfopt.solvers.heuristics.short_annealing import Annealing
-from dfopt.solvers.search import Search
 from tests.patience import PATIENCE_S
 
 LIMIT_S = 2
@@ -55,21 +53,3 @@ assert result.objective == result.lower_bound > 0
 assert "ortools" not in sys.modules
 """
     subprocess.run([sys.executable, "-c", program], check=True)
-
-
-@pytest.mark.slow
-def test_annealing_goes_on_from_the_best_schedule() -> None:
-    instance = zipf(
-        tasks=30, cpus=3, fragments=6, seed=0, penalty=PenaltyF(read_line=1, write_back=20)
-    )
-    search = Search(instance)
-    Annealing(search).run()
-    best = search.objective
-    contents = search.contents()
-    assert [sum(content.values()) for content in contents] == [10, 10, 10]
-    before = len(search.history)
-    Annealing(search).run()
-    assert search.objective is not None
-    assert best is not None
-    assert search.objective <= best
-    assert all(step.objective <= best for step in search.history[before:] if step.objective)

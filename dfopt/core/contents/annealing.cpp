@@ -111,4 +111,17 @@ void Annealing::keep_best() {
     for (Index cpu = 0; cpu < contents_.cpus(); ++cpu) best_types_[cpu] = contents_[cpu].types;
 }
 
+bool Annealing::is_sound() const {
+    const auto listed = above_.cpus();
+    Cost total = 0;
+    std::size_t above = 0;
+    for (Index cpu = 0; cpu < contents_.cpus(); ++cpu) {
+        total += contents_[cpu].cost;
+        const bool is_above = contents_[cpu].cost > target_;
+        above += is_above;
+        if (std::ranges::count(listed, cpu) != is_above) return false;
+    }
+    return total == total_ && above == listed.size() && contents_.is_sound();
+}
+
 } // namespace dfopt::contents

@@ -46,7 +46,9 @@ class Annealing {
     Cost best() const { return best_; }
     std::span<const std::vector<Held>> best_types() const { return best_types_; }
     const Contents& contents() const { return contents_; }
-    const Instance& instance() const { return instance_; }
+
+    // Returns whether all that is kept up to date is what it would be if it were worked out anew.
+    bool is_sound() const;
 
   private:
     bool is_met() const;

@@ -54,6 +54,18 @@ DFOPT_EXPORT std::int64_t dfopt_annealing_walk(Annealing* annealing, std::int64_
 
 DFOPT_EXPORT Cost dfopt_annealing_best(const Annealing* annealing) { return annealing->best(); }
 
+DFOPT_EXPORT std::int64_t dfopt_annealing_is_sound(const Annealing* annealing) {
+    return annealing->is_sound();
+}
+
+// Writes what each CPU costs now.
+DFOPT_EXPORT std::int64_t dfopt_annealing_costs(const Annealing* annealing, Array<Cost> costs) {
+    const Contents& contents = annealing->contents();
+    if (!costs.fits() || costs.rows != contents.cpus()) return bad_arrays;
+    for (Index cpu = 0; cpu < contents.cpus(); ++cpu) costs.data[cpu] = contents[cpu].cost;
+    return 0;
+}
+
 // Writes the types that each CPU holds, one CPU after the other, and how many these are; as they
 // are now, or in the best schedule so far. `held` has a row for each task.
 DFOPT_EXPORT std::int64_t dfopt_annealing_contents(const Annealing* annealing, std::int64_t best,

@@ -102,6 +102,9 @@ class Contents {
     // Makes a move on a CPU, which `evaluate` has worked out.
     void make(const Move& move, Index cpu, Side side, const After& after);
 
+    // Returns whether loads, parts and lists of holders are what the types say.
+    bool is_sound() const;
+
   private:
     Cost cost_with_best_ends(Index cpu, std::span<const TouchedPart> touched) const;
     void replace_parts(Index cpu, std::span<const TouchedPart> touched);

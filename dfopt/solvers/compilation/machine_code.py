@@ -97,7 +97,6 @@ class MachineCode:
 
 
 LOOPS = MachineCode(
-    "dfopt.solvers.heuristics.local_search.local_search:first_calls",
     "dfopt.solvers.configuration.solve:first_calls",
 )
 """The loops of local search and pricing."""

@@ -10,16 +10,11 @@ from itertools import islice
 from random import Random
 
 from dfopt.problem.penalties import PenaltyMatrix
-from dfopt.solvers.compilation import machine_code
 from dfopt.solvers.heuristics.best_insertion import insert_all
 from dfopt.solvers.heuristics.constructive import consecutive_orders, construct
 from dfopt.solvers.heuristics.contents import PartCosts
-from dfopt.solvers.heuristics.short_annealing import Annealing
 from dfopt.solvers.interruptible import load_module
 from dfopt.solvers.search import Search
-
-FIRST_LOOK = 0.5
-"""Least effort at which loading the compiled search takes less time than the search itself."""
 
 CONSTRUCTIONS = 2
 """Fragments are dealt in two ways; all later ones would be random."""
@@ -68,8 +63,6 @@ def improve(search: Search, effort: float = 1.0) -> None:
         from dfopt.solvers.heuristics.segment_exchange import SegmentExchange
 
         SegmentExchange(search).run(effort)
-    elif effort < FIRST_LOOK:
-        Annealing(search, effort).run()
     else:
         _search_locally(search, effort)
 
@@ -78,8 +71,7 @@ def _search_locally(search: Search, effort: float) -> None:
     load_module("dfopt.solvers.heuristics.local_search", search.check)
     from dfopt.solvers.heuristics.local_search import LocalSearch, fits
 
-    if not fits(search) or not machine_code.LOOPS.is_ready(search.check):
-        Annealing(search, effort).run()
+    if not fits(search):
         return
     # A second search must not repeat the first one.
     local_search = LocalSearch(search, seed=search.seed * 1000 + len(search.history))

@@ -12,10 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from random import Random
 
-from dfopt.solvers.heuristics.local_search.acceptance import walk
-from dfopt.solvers.heuristics.local_search.local_search import ANY, LocalSearch
-from dfopt.solvers.heuristics.local_search.state import ALLOWED
-from dfopt.solvers.heuristics.local_search.update import compare_with, set_target
+from dfopt.native.library import ANY
+from dfopt.solvers.heuristics.local_search import LocalSearch
 from dfopt.solvers.search import Search
 
 HOT, COLD = 0.25, 0.04
@@ -75,15 +73,14 @@ class Balancing(LocalSearch):
         try:
             while left > 0:
                 known = self.search.objective
-                compare_with(self._state, ANY if known is None else known)
-                set_target(self._state, target)
-                self._state.counters[ALLOWED] = target * self.search.instance.cpus
+                total = target * self.search.instance.cpus
+                self._annealing.even_out(target, total, ANY if known is None else known)
                 self._report()
                 self.search.check()
                 if over is not None and over():
                     break
                 chunk = min(left, CHUNK)
-                if walk(self._state, chunk, temperature, cooling, target):
+                if self._annealing.walk(chunk, temperature, cooling, target):
                     break
                 temperature *= cooling**chunk
                 left -= chunk

@@ -1,13 +1,12 @@
 """Local search over the contents of the CPUs: about two million random moves a second.
 
-A move exchanges tasks of two CPUs (``neighbourhood``). Its cost follows from the parts that it
-touches (``evaluation``). Simulated annealing decides whether it is made (``acceptance``), and then
-it changes the state (``update``).
+A move exchanges tasks of two CPUs, and simulated annealing decides whether it is made. The moves
+are in the core, see ``core/contents``; here stand the schedules that a walk begins with, and the
+temperatures.
 """
 
 from __future__ import annotations
 
-import functools
 import logging
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,33 +15,23 @@ from itertools import islice
 from random import Random
 from types import TracebackType
 
-from dfopt.costs.closed_form import ClosedForm
-from dfopt.problem.instance import Instance, Task
-from dfopt.problem.penalties import PenaltyG
-from dfopt.solvers.compilation.compiled import load
+import numpy as np
+
+from dfopt.costs.closed_form import ClosedForm, CpuStart
+from dfopt.native import contents as native
+from dfopt.native.library import ANY, Rows
+from dfopt.problem.instance import Objective
 from dfopt.solvers.heuristics.constructive import construct
 from dfopt.solvers.heuristics.contents import PartCosts
-from dfopt.solvers.heuristics.local_search.acceptance import fill, walk
-from dfopt.solvers.heuristics.local_search.state import (
-    BEST,
-    COST,
-    COUNT,
-    MOVED,
-    TYPE,
-    TYPES,
-    Integers,
-    SearchState,
-    empty_state,
-    size_of,
-    sorted_types,
-)
-from dfopt.solvers.heuristics.local_search.update import aim, compare_with, set_target
 from dfopt.solvers.search import Search, SearchOver
 
 logger = logging.getLogger(__name__)
 
 LARGEST_STATE = 2**26
-"""A state has at most 2**26 integers: half a gigabyte."""
+"""What all CPUs may hold takes at most 2**26 integers: half a gigabyte."""
+
+PART_INTEGERS = 8
+"""A part of a CPU takes 8 integers."""
 
 CONSTRUCTIONS = 2
 """The best of 2 constructed schedules is taken; all later constructions would be random."""
@@ -69,20 +58,18 @@ MOST_SLOW_MOVES = 100_000_000
 TASKS_PER_CHUNK = 2_000
 """Reporting a schedule of 2,000 tasks takes about as long as a chunk of moves."""
 
-ANY = 2**63 - 1
-"""More than any objective."""
-
 
 def fits(search: Search) -> bool:
-    """Return whether the state of an instance under f or g is small enough."""
-    return size_of(search.instance, len(search.types)) <= LARGEST_STATE
+    """Return whether what the CPUs of an instance under f or g may hold fits into memory."""
+    cpus, width = search.instance.cpus, min(search.instance.tasks_per_cpu, len(search.types))
+    return cpus * (8 + width * (2 * 2 + PART_INTEGERS)) <= LARGEST_STATE
 
 
 class LocalSearch:
     """Simulated annealing that starts from the best schedule of a search, or a constructed one.
 
-    The compiled loops release the interpreter's lock, so that it can run in a thread beside
-    another solver, see :class:`Background`. The same seed gives the same schedules, unless other
+    The core releases the interpreter's lock, so that it can run in a thread beside another
+    solver, see :class:`Background`. The same seed gives the same schedules, unless other
     threads find better ones.
 
     Parameters
@@ -97,45 +84,54 @@ class LocalSearch:
     def __init__(self, search: Search, seed: int = 0) -> None:
         self.search = search
         self._form = search.form
-        self._types = sorted_types(self._form)
+        costs = self._form.costs
+        # Fragment by fragment, and in a fragment the cheapest opener first.
+        self._types = sorted(
+            range(len(costs)), key=lambda number: (costs[number].fragment, costs[number].entry)
+        )
         self._numbers = {task_type: number for number, task_type in enumerate(self._types)}
-        self._counts = [search.types[task_type].count for task_type in self._types]
-        self._sizes = [search.types[task_type].size for task_type in self._types]
+        self._rows = _rows_of_types(search, self._types)
         self._seed = seed
         self._visit = _visit(self._form, search)
         on_a_cpu = min(len(self._types) // search.instance.cpus, search.instance.tasks_per_cpu)
         self._chunk = max(250, CHUNK // (16 + on_a_cpu))
         self._chunks_per_report = 1 + search.instance.task_count // TASKS_PER_CHUNK
-        self._state: SearchState
+        self._annealing: native.Annealing
         if search.schedule is None:
             self._construct()
-        load(first_calls, search.check)
         self.start_from(search.contents())
 
     @property
     def objective(self) -> int:
         """The objective of the current contents of the CPUs, which need not be the best."""
-        costs = self._state.cpus[:, COST].tolist()
-        return sum(costs) if self._state.adds_up else max(costs)
+        costs = self._annealing.costs()
+        adds_up = self.search.instance.objective is Objective.TOTAL_PENALTY
+        return sum(costs) if adds_up else max(costs)
 
     def start_from(self, contents: Sequence[Mapping[int, int]]) -> None:
         """Go on from a schedule: for each CPU how many tasks of each type it holds."""
-        state = empty_state(self.search.instance, self._form, self._counts, self._sizes, self._seed)
+        instance = self.search.instance
+        self._annealing = native.Annealing(
+            self._rows,
+            np.array([_row_of_start(start) for start in self._form.starts], native.CPU_START),
+            fragments=len(self._form.fragments),
+            tasks=instance.task_count,
+            room=instance.room,
+            has_sizes=instance.has_sizes,
+            adds_up=instance.objective is Objective.TOTAL_PENALTY,
+            seed=_scrambled(self._seed),
+        )
         # A second walk from the same schedule must not repeat the first one.
         self._seed += 1
         for cpu, content in enumerate(contents):
             held = sorted(
                 (self._numbers[task_type], count) for task_type, count in content.items() if count
             )
-            if held:
-                state.moved[: len(held)] = held
-            state.counters[MOVED] = len(held)
-            fill(state, cpu)
-        self._state = state
+            self._annealing.fill(cpu, np.array(held, native.HELD))
 
     def contents(self) -> list[dict[int, int]]:
         """Return the current contents of the CPUs, see :meth:`start_from`."""
-        return self._contents_in(self._state.rows, self._state.cpus[:, TYPES])
+        return self._named(self._annealing.contents(best=False))
 
     def run(
         self,
@@ -166,14 +162,14 @@ class LocalSearch:
         try:
             while left > 0:
                 known = self.search.objective
-                aim(self._state, goal, ANY if known is None else known)
+                self._annealing.aim(goal, ANY if known is None else known)
                 if known is None or chunks % self._chunks_per_report == 0:
                     self._report()
                 self.search.check()
                 if over is not None and over():
                     break
                 chunk = min(left, self._chunk)
-                if walk(self._state, chunk, temperature, cooling, goal):
+                if self._annealing.walk(chunk, temperature, cooling, goal):
                     return True
                 temperature *= cooling**chunk
                 left -= chunk
@@ -200,21 +196,15 @@ class LocalSearch:
 
     def _report(self) -> None:
         """Report the best contents if they are news."""
-        best = int(self._state.counters[BEST])
+        best = self._annealing.best
         if self.search.objective is None or best < self.search.objective:
-            contents = self._contents_in(self._state.best_rows, self._state.best_types)
+            contents = self._named(self._annealing.contents(best=True))
             self.search.found([self._form.order(cpu, held) for cpu, held in enumerate(contents)])
 
-    def _contents_in(self, rows: Integers, lengths: Integers) -> list[dict[int, int]]:
-        """Return for each CPU how many tasks of each type its row has."""
+    def _named(self, contents: Sequence[Rows]) -> list[dict[int, int]]:
+        """Return for each CPU how many tasks it holds, by the types of the search."""
         return [
-            {
-                self._types[task_type]: count
-                for task_type, count in zip(
-                    row[:length, TYPE].tolist(), row[:length, COUNT].tolist(), strict=True
-                )
-            }
-            for row, length in zip(rows, lengths.tolist(), strict=True)
+            {self._types[number]: count for number, count in held.tolist()} for held in contents
         ]
 
 
@@ -293,17 +283,30 @@ def walk_slowly(search: Search, target: int) -> None:
     walk.run(target, moves, is_met)
 
 
-@functools.cache
-def first_calls() -> None:
-    """Call every compiled function that is called from here, so that it is loaded."""
-    tasks = (Task(id="a", df="A"), Task(id="b", df="B"))
-    search = Search(Instance(cpus=2, penalty=PenaltyG(fill=1, write_back=1), tasks=tasks))
-    state = empty_state(search.instance, search.form, [1, 1], [1, 1], seed=0)
-    fill(state, 0)
-    aim(state, 0, ANY)
-    compare_with(state, ANY)
-    set_target(state, 0)
-    walk(state, 1, 1.0, 1.0, 0)
+def _rows_of_types(search: Search, types: Sequence[int]) -> Rows:
+    """Return the costs and the sizes of types as the core reads them."""
+    rows = [
+        (costs.fragment, costs.base, costs.entry, costs.exit, costs.end, search.types[number].size)
+        for number, costs in ((number, search.form.costs[number]) for number in types)
+    ]
+    return np.array(rows, native.TASK_TYPE)
+
+
+def _row_of_start(start: CpuStart) -> tuple[int, int, int, int]:
+    """Return the costs of a CPU's initial state as the core reads them."""
+    free = native.NONE_IS_FREE if start.free_fragment is None else start.free_fragment
+    if start.free_for_all:
+        free = native.ALL_ARE_FREE
+    return free, start.arrival, start.departure, start.idle
+
+
+def _scrambled(seed: int) -> int:
+    """Return 63 bits that differ much for seeds that differ little (splitmix64), never 0."""
+    mask = 2**64 - 1
+    mixed = (seed + 1) * 0x9E3779B97F4A7C15 & mask
+    mixed = (mixed ^ mixed >> 30) * 0xBF58476D1CE4E5B9 & mask
+    mixed = (mixed ^ mixed >> 27) * 0x94D049BB133111EB & mask
+    return (mixed ^ mixed >> 31) >> 1 or 1
 
 
 def _visit(form: ClosedForm, search: Search) -> float:
