@@ -18,7 +18,8 @@ from dfopt_cli.printing import say
 from dfopt_models.errors import ModelError
 
 if TYPE_CHECKING:
-    from dfopt_models.counters import CounterFigures, CountersModel
+    from dfopt_models.counter_samples import CounterFigures
+    from dfopt_models.counters import CountersModel
 
 PICTURES = (".svg", ".png", ".pdf")
 
@@ -146,15 +147,8 @@ def read_counters(
     """Return the model in a file, or the one that its samples give with their figures."""
     from dfopt.files.formats import named_format
     from dfopt.files.streams import first_bytes
-    from dfopt_models.counters import (
-        COUNTERS,
-        Mean,
-        counted_dispatches,
-        counter_figures,
-        counters_model,
-        long_threshold,
-        read_samples,
-    )
+    from dfopt_models.counter_samples import counted_dispatches, counter_figures, read_samples
+    from dfopt_models.counters import COUNTERS, Mean, counters_model, long_threshold
     from dfopt_models.parameter_files import parameter_name
 
     if mean not in list(Mean):

@@ -8,8 +8,7 @@ import numpy as np
 
 from dfopt.plot.picture import new_axes
 from dfopt.plot.style import LINES, add_legend, begin_axes, group_colours, shade, shown_name, styled
-from dfopt_models.counters.model import CountersModel, WarmUpPoints
-from dfopt_models.counters.warm_up import CURVES
+from dfopt_models.counters import CURVES, CountersModel, WarmUpPoints
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

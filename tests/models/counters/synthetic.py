@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from dfopt_models.counters import CounterSamples, read_samples
+from dfopt_models.counter_samples import CounterSamples, read_samples
 
 MS = 1_000_000
 CLOCK_GHZ = 2.0

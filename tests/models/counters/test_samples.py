@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dfopt.errors import DfoptError
-from dfopt_models.counters import counted_dispatches, read_samples
+from dfopt_models.counter_samples import counted_dispatches, read_samples
 from tests.models.counters.synthetic import parsed_samples as parsed
 
 HEADER = "time,cpu,thread,type,instructions,cycles\n"
@@ -38,14 +38,14 @@ def test_what_ran_before_by_hand() -> None:
     dispatches = counted_dispatches(samples)
     names = [
         (
-            samples.threads[samples.thread[entry]],
+            samples.threads[thread],
             int(length),
             samples.types[before] if before >= 0 else None,
             int(previous),
             int(same),
         )
-        for entry, length, before, previous, same in zip(
-            dispatches.entry,
+        for thread, length, before, previous, same in zip(
+            dispatches.thread,
             dispatches.length,
             dispatches.previous_type,
             dispatches.previous_length,
@@ -73,7 +73,7 @@ def test_the_order_of_lines_does_not_matter() -> None:
 
 
 def test_only_some_cpus_count() -> None:
-    assert len(counted_dispatches(parsed(BY_HAND), cpus=[1])) == 2
+    assert len(counted_dispatches(parsed(BY_HAND), cpus=[1]).length) == 2
 
 
 def test_a_group_of_events_as_perf_prints_it(tmp_path: Path) -> None:
