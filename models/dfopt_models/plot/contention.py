@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from dfopt.plot.picture import new_figure
 from dfopt.plot.style import GREY, INK, LINES, add_legend, begin_axes, styled
-from dfopt_models.contention.locks import Holds
-from dfopt_models.contention.model import ContentionModel, Measurement
+from dfopt_models.contention import ContentionModel, Measurement
+from dfopt_models.locks import Holds
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -48,8 +48,9 @@ def plot_contention(model: ContentionModel) -> Figure:
     most = model.cpus[-1]
     numbers = sorted({*range(1, most + 1, -(-most // MOST_POINTS)), most})
     for holds, dashes in DASHES.items():
-        for name, found in ((ONE, model.one_lock), (OWN, model.own_locks)):
-            machines = [found(number, holds) for number in numbers]
+        held = model.with_holds(holds)
+        for name, found in ((ONE, held.one_lock), (OWN, held.own_locks)):
+            machines = [found(number) for number in numbers]
             look: dict[str, Any] = {"color": COLOURS[name], "linestyle": dashes}
             left.plot(numbers, [100 * each.miss for each in machines], **look)
             right.plot(numbers, [each.work for each in machines], **look)

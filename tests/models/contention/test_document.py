@@ -10,7 +10,8 @@ import pytest
 from dfopt import replace
 from dfopt.errors import DfoptError
 from dfopt.files import schema
-from dfopt_models.contention import CONTENTION, Holds, contention_result, equations
+from dfopt_models.contention import CONTENTION, contention_result
+from dfopt_models.locks import Holds, looks, over_locks, residence_constant, wait_with_priority
 
 OWN = """
 format = "dfopt-contention-model/1"
@@ -28,7 +29,7 @@ def document_of(model):
 
 def test_a_file_of_ones_own():
     model = CONTENTION.parse(OWN, name="server")
-    assert (model.name, model.lock.holds, model.think()) == ("server", Holds.CONSTANT, 5e-5)
+    assert (model.name, model.lock.holds, model.think) == ("server", Holds.CONSTANT, 5e-5)
     document = json.loads(json.dumps(document_of(model)))
     jsonschema.validate(document, schema("contention"))
     assert [row["cpus"] for row in document["contention"]] == [1, 8]
@@ -156,10 +157,10 @@ def test_formulas_are_those_of_the_numbers():
     first = values["own-lock-first"].value(
         {"q": 0.3, "N": 5, "n": 2, "y_counted": 1.5, "y_free": 1.2}
     )
-    assert first == pytest.approx(equations.over_locks(0.3, 5, 2, 1.5, 1.2))
-    looks = values["looks"].value({"rho_b": 0.3, "N": 4})
-    assert looks == pytest.approx(equations.looks(0.3, 4))
+    assert first == pytest.approx(over_locks(0.3, 5, 2, 1.5, 1.2))
+    looked = values["looks"].value({"rho_b": 0.3, "N": 4})
+    assert looked == pytest.approx(looks(0.3, 4))
     constant = values["residence-constant"].value({"S": 2, "Q": 1.5, "U": 0.5})
-    assert constant == pytest.approx(equations.residence_constant(2, 1.5, 0.5))
+    assert constant == pytest.approx(residence_constant(2, 1.5, 0.5))
     band = values["wait-first-band"].value({"W": 2, "rho": 0.6, "f": 0.5})
-    assert band == pytest.approx(equations.wait_with_priority(2, 0.6, 0.5))
+    assert band == pytest.approx(wait_with_priority(2, 0.6, 0.5))

@@ -4,17 +4,8 @@ from itertools import pairwise
 
 import pytest
 
-from dfopt_models.contention import (
-    CONTENTION,
-    Holds,
-    Measurement,
-    SpinLocks,
-    contention,
-    contention_result,
-    mean_slope,
-    think_for,
-    with_buffers,
-)
+from dfopt_models.contention import CONTENTION, Measurement, contention_result
+from dfopt_models.locks import Holds, SpinLocks, contention, mean_slope, think_for
 
 CPUS = (2, 4, 6, 8, 10)
 
@@ -29,7 +20,7 @@ def percent(shares):
 
 
 def test_one_parameter_gives_both_miss_ratios(model):
-    assert model.think() == pytest.approx(6.111, abs=0.0005)
+    assert model.think == pytest.approx(6.111, abs=0.0005)
     assert model.knee == pytest.approx(7.111, abs=0.0005)
     assert percent(model.one_lock(cpus).miss for cpus in CPUS) == [14.1, 40.4, 63.2, 80.8, 92.0]
     assert percent(model.own_locks(cpus).miss for cpus in CPUS) == [7.0, 10.4, 11.6, 12.1, 12.4]
@@ -42,7 +33,7 @@ def test_how_firm_the_predictions_are():
         think = think_for(misses, 10)
         one, own = (contention(10, think, [SpinLocks(1.0, copies)]) for copies in (1, 10))
         slope = mean_slope(lambda n, z=think: contention(n, z, [SpinLocks(1.0, n)]).work, CPUS)
-        found.append((*percent([own.miss, own.uses / one.uses - 1, one.spinning]), slope))
+        found.append((*percent([own.miss, own.work / one.work - 1, one.spinning]), slope))
     assert [row[:3] for row in found] == [(12.3, 43.1, 31.4), (12.6, 46.4, 33.0)]
     assert [round(row[3], 3) for row in found] == [0.979, 0.978]
 
@@ -55,24 +46,25 @@ def test_the_gain_nearly_comes_out_and_the_spinning_does_not(model):
 
 
 def test_constant_holds_meet_the_spinning_and_miss_the_gain(model):
-    constant = Holds.CONSTANT
-    assert model.think(constant) == pytest.approx(7.486, abs=0.0005)
-    assert percent([model.one_lock(10, constant).spinning]) == [19.9]
-    assert percent([model.own_locks(10, constant).miss, model.gain(10, constant) - 1]) == [
+    held = model.with_holds(Holds.CONSTANT)
+    assert held.think == pytest.approx(7.486, abs=0.0005)
+    assert percent([held.one_lock(10).spinning]) == [19.9]
+    assert percent([held.own_locks(10).miss, held.gain(10) - 1]) == [
         10.5,
         24.0,
     ]
     # Fitted to 20 % of spinning instead:
-    one = contention(10, 7.4752, [SpinLocks(1.0)], constant)
-    own = contention(10, 7.4752, [SpinLocks(1.0, 10)], constant)
+    one = contention(10, 7.4752, [SpinLocks(1.0)], Holds.CONSTANT)
+    own = contention(10, 7.4752, [SpinLocks(1.0, 10)], Holds.CONSTANT)
     assert percent([one.spinning, one.miss, own.miss]) == [20.0, 92.1, 10.6]
-    assert percent([own.uses / one.uses - 1]) == [24.1]
+    assert percent([own.work / one.work - 1]) == [24.1]
 
 
 def test_no_lock_spins_a_fifth_and_gains_a_half(model):
     """Without any spinning a fifth more CPUs is all there is to gain."""
     for holds in Holds:
-        one, own = model.one_lock(10, holds), model.own_locks(10, holds)
+        held = model.with_holds(holds)
+        one, own = held.one_lock(10), held.own_locks(10)
         assert own.work / one.work <= 1 / (1 - one.spinning)
     assert 1 / (1 - 0.2) == 1.25
 
@@ -88,10 +80,8 @@ def test_the_slope_with_own_lists_comes_out_too(model):
 
 
 def test_one_list_of_buffers(model):
-    assert model.buffer_hold() == pytest.approx(0.337, abs=0.0005)
-    slope = mean_slope(
-        lambda cpus: with_buffers(cpus, model.think(), 1.0, 0.337, split=False).work, CPUS
-    )
+    assert model.buffer_hold == pytest.approx(0.337, abs=0.0005)
+    slope = mean_slope(lambda cpus: model.with_buffers(cpus, split=False, hold=0.337).work, CPUS)
     assert slope == pytest.approx(0.95, abs=0.0005)
     larger = [
         round(model.with_buffers(cpus, split=split).work, 1)

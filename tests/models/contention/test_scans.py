@@ -6,8 +6,8 @@ from itertools import product
 
 import pytest
 
-from dfopt_models.contention import all_busy, borrowing, expected_looks, look_time, loss, third_band
 from dfopt_models.errors import ModelError
+from dfopt_models.locks import all_busy, borrowing, expected_looks, look_time, loss, third_band
 
 
 @pytest.mark.parametrize("chances", [(0.2, 0.5, 0.9), (0.0, 0.3), (0.4, 0.4, 1.0), (1.0, 1.0)])

@@ -1,43 +1,41 @@
-"""Contention as a whole: locks, scans, free buffers, a third band, and what was measured.
+"""CPUs that contend for spin locks: what was measured, beside what the laws say.
 
-The measurements of Sohn and Kim, sections V and VI, by queueing theory. A parameter is either given
-or fitted to a measurement. What was measured stands beside what the laws say.
+The measurements of Sohn and Kim, sections V and VI, by queueing theory: locks, scans, free buffers
+and a third band. A parameter is either given or fitted to a measurement.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, ClassVar, NamedTuple
 
 from msgspec import Meta, field
+from msgspec.structs import asdict
 
 from dfopt.files.documents import DocumentType
 from dfopt.files.formats import Format
-from dfopt.structs import Checked, DocumentPart, Natural, Positive, Share, replace
+from dfopt.structs import Checked, DocumentPart, Natural, Positive, replace
 from dfopt.table import Table, Value, columns, facts, table_of
-from dfopt_models.contention import equations
-from dfopt_models.contention.locks import (
+from dfopt_models.errors import ModelError
+from dfopt_models.locks import (
     MOST_CPUS,
+    Borrowing,
     Contention,
     Holds,
     SpinLocks,
     bisect,
-    buffer_hold_for,
+    borrowing,
     contention,
+    equation,
+    expected_looks,
+    knee,
+    look_time,
     mean_slope,
     own_lock_first,
     think_for,
-    with_buffers,
-)
-from dfopt_models.contention.scans import (
-    Borrowing,
-    borrowing,
-    expected_looks,
-    look_time,
     third_band,
 )
-from dfopt_models.errors import ModelError
 from dfopt_models.model import AnalyticModel, Sourced
 
 LEAST, MOST = 2.0**-62, 2.0**62
@@ -47,190 +45,10 @@ LOADS = (1e-6, 1 - 1e-9)
 """Between these a load is looked for."""
 
 Time = Annotated[float, Meta(ge=LEAST, le=MOST)]
+
 CpuCount = Annotated[int, Meta(ge=1, le=MOST_CPUS)]
 
-
-class FittedMisses(Checked):
-    """A share of misses that a parameter is fitted to.
-
-    Parameters
-    ----------
-    misses
-        Share of the attempts that find the one lock taken.
-    cpus
-        Of how many CPUs.
-    """
-
-    misses: float
-    cpus: Natural
-
-
-class FittedSlope(Checked):
-    """A mean slope of work, with one list of free buffers, that a parameter is fitted to."""
-
-    slope: float
-
-
-class FittedSlowdown(Checked):
-    """The time of a switch with a scan in vain that a parameter is fitted to.
-
-    Parameters
-    ----------
-    slowdown
-        Relative to a switch without that scan.
-    cpus
-        On how many CPUs.
-    """
-
-    slowdown: float
-    cpus: Positive
-
-
-class FittedRatio(Checked):
-    """The relative time of a cycle that a parameter is fitted to."""
-
-    ratio: float
-
-
-class Lock(Sourced):
-    """The lock of the ready queue, or of each ready queue.
-
-    Parameters
-    ----------
-    hold
-        Mean time for which it is held.
-    think
-        Mean time that a CPU computes between two uses; left out if it is fitted.
-    holds
-        How hold times vary.
-    fitted
-        To what the think time is fitted.
-    """
-
-    hold: Time = 1.0
-    think: Time | None = None
-    holds: Holds = Holds.EXPONENTIAL
-    fitted: FittedMisses | None = None
-
-    def __post_init__(self) -> None:
-        """Check that the think time is known."""
-        super().__post_init__()
-        _given_or_fitted(self, "think")
-
-
-class Buffers(Sourced):
-    """Free buffers, behind one lock or a lock for each CPU.
-
-    Parameters
-    ----------
-    hold
-        For which the lock is held in each round; left out if it is fitted.
-    each
-        Buffers of each CPU; with ``used`` it says how often CPUs borrow.
-    used
-        How many a CPU would use on average.
-    cpus
-        Larger machines, which the table shows.
-    fitted
-        To what the hold time is fitted.
-    """
-
-    hold: Time | None = None
-    each: Natural | None = None
-    used: Time | None = None
-    cpus: Annotated[tuple[CpuCount, ...], Meta(max_length=64)] = ()
-    fitted: FittedSlope | None = None
-
-    def __post_init__(self) -> None:
-        """Check that the hold time is known."""
-        super().__post_init__()
-        _given_or_fitted(self, "hold")
-        if (self.each is None) != (self.used is None):
-            raise ModelError("each and used belong together; give both")
-        _check_rising(self.cpus)
-
-
-class Scans(Sourced):
-    """Scans of all queues, each with a wider range.
-
-    Parameters
-    ----------
-    chances
-        By scan: how likely a queue has a thread of its range.
-    look
-        Time to look at one queue, in switches; left out if it is fitted.
-    fitted
-        To what the look is fitted.
-    """
-
-    chances: tuple[float, ...]
-    look: float | None = None
-    fitted: FittedSlowdown | None = None
-
-    def __post_init__(self) -> None:
-        """Check that chances are some, and that a look takes some time."""
-        super().__post_init__()
-        _given_or_fitted(self, "look")
-        expected_looks(self.chances, 1)
-        if not 0 <= self.look_time <= MOST:
-            raise ModelError(
-                f"a look must take from 0 to 2^62 switches, not {self.look_time:g}",
-            )
-
-    @property
-    def look_time(self) -> float:
-        """What one look takes, in switches."""
-        if self.look is not None:
-            return self.look
-        assert self.fitted is not None
-        return look_time(self.fitted.slowdown, self.fitted.cpus)
-
-
-class ThirdBand(Sourced):
-    """A band of its own for threads that a disk woke up.
-
-    Parameters
-    ----------
-    cpus
-        How many CPUs there are.
-    first
-        Which share of the load it is.
-    rest
-        The rest of a thread's cycle beside its wait for a CPU, in services.
-    load
-        Which share of the time CPUs are busy; left out if it is fitted.
-    fitted
-        To what the load is fitted.
-    """
-
-    cpus: CpuCount
-    first: float
-    rest: float
-    load: float | None = None
-    fitted: FittedRatio | None = None
-
-    def __post_init__(self) -> None:
-        """Check that the load is known, and can be."""
-        super().__post_init__()
-        _given_or_fitted(self, "load")
-        third_band(self.cpus, 0.5 if self.load is None else self.load, self.first, self.rest)
-        assert self.busy is not None
-
-    @property
-    def busy(self) -> float:
-        """The load, given or fitted."""
-        if self.load is not None:
-            return self.load
-        assert self.fitted is not None
-        return bisect(
-            lambda load: third_band(self.cpus, load, self.first, self.rest),
-            *(self.fitted.ratio, LOADS, "fitted"),
-        )
-
-    @property
-    def relative(self) -> float:
-        """The time of a cycle with the band, relative to that without."""
-        return third_band(self.cpus, self.busy, self.first, self.rest)
+Share = Annotated[float, Meta(ge=0, le=1)]
 
 
 class Measurement(StrEnum):
@@ -261,12 +79,241 @@ class Measurement(StrEnum):
     """Time of a cycle with a band of its own, relative to that without."""
 
 
-PARTS = {
-    Measurement.SLOPE_ONE_LIST: ("buffers", "slope"),
-    Measurement.THIRD_SCAN: ("scans", "slowdown"),
-    Measurement.THIRD_BAND: ("third_band", "ratio"),
-}
-"""The part of a model that a measurement needs, and the name that it has there if it is fitted."""
+class FittedTo(Checked):
+    """A measurement that a parameter is fitted to."""
+
+    what: ClassVar[Measurement]
+    said: ClassVar[str]
+    """How tables say it."""
+
+    @property
+    def value(self) -> float:
+        """What was measured."""
+        return float(getattr(self, self.__struct_fields__[0]))
+
+
+class FittedMisses(FittedTo):
+    """A share of misses that a parameter is fitted to.
+
+    Parameters
+    ----------
+    misses
+        Share of the attempts that find the one lock taken.
+    cpus
+        Of how many CPUs.
+    """
+
+    what = Measurement.MISSES
+    said = "misses of {0.misses:.1%} with {0.cpus} CPUs"
+
+    misses: float
+    cpus: Natural
+
+
+class FittedSlope(FittedTo):
+    """A mean slope of work, with one list of free buffers, that a parameter is fitted to."""
+
+    what = Measurement.SLOPE_ONE_LIST
+    said = "a slope of {0.slope:g} with one list"
+
+    slope: float
+
+
+class FittedSlowdown(FittedTo):
+    """The time of a switch with a scan in vain that a parameter is fitted to.
+
+    Parameters
+    ----------
+    slowdown
+        Relative to a switch without that scan.
+    cpus
+        On how many CPUs.
+    """
+
+    what = Measurement.THIRD_SCAN
+    said = "{0.slowdown:g} times the time of a switch"
+
+    slowdown: float
+    cpus: Positive
+
+
+class FittedRatio(FittedTo):
+    """The relative time of a cycle that a parameter is fitted to."""
+
+    what = Measurement.THIRD_BAND
+    said = "{0.ratio:g} times the time"
+
+    ratio: float
+
+
+class GivenOrFitted(Sourced):
+    """Parameters, one of which is given or fitted to a measurement."""
+
+    may_be_fitted: ClassVar[str]
+    """Its name."""
+
+    @property
+    def fit(self) -> FittedTo | None:
+        """What it is fitted to; None where it is given."""
+        fitted: FittedTo | None = self.fitted  # type: ignore[attr-defined] # each table has its own
+        return fitted
+
+    def __post_init__(self) -> None:
+        """Check that the parameter is known, and by one of both."""
+        super().__post_init__()
+        is_given = getattr(self, self.may_be_fitted) is not None
+        if is_given == (self.fit is not None):
+            problem = "are both there; keep one" if is_given else "are both missing; give one"
+            raise ModelError(f"{self.may_be_fitted} and fitted {problem}")
+
+
+class Lock(GivenOrFitted):
+    """The lock of the ready queue, or of each ready queue.
+
+    Parameters
+    ----------
+    hold
+        Mean time for which it is held.
+    think
+        Mean time that a CPU computes between two uses; left out if it is fitted.
+    holds
+        How hold times vary.
+    fitted
+        To what the think time is fitted.
+    """
+
+    may_be_fitted = "think"
+
+    hold: Time = 1.0
+    think: Time | None = None
+    holds: Holds = Holds.EXPONENTIAL
+    fitted: FittedMisses | None = None
+
+    @property
+    def think_time(self) -> float:
+        """The time between two uses, given or fitted."""
+        if self.think is not None:
+            return self.think
+        assert self.fitted is not None
+        return think_for(self.fitted.misses, self.fitted.cpus, self.hold, self.holds)
+
+
+class Buffers(GivenOrFitted):
+    """Free buffers, behind one lock or a lock for each CPU.
+
+    Parameters
+    ----------
+    hold
+        For which the lock is held in each round; left out if it is fitted.
+    each
+        Buffers of each CPU; with ``used`` it says how often CPUs borrow.
+    used
+        How many a CPU would use on average.
+    cpus
+        Larger machines, which the table shows.
+    fitted
+        To what the hold time is fitted.
+    """
+
+    may_be_fitted = "hold"
+
+    hold: Time | None = None
+    each: Natural | None = None
+    used: Time | None = None
+    cpus: Annotated[tuple[CpuCount, ...], Meta(max_length=64)] = ()
+    fitted: FittedSlope | None = None
+
+    def __post_init__(self) -> None:
+        """Check that both numbers of buffers are there, and that machines rise."""
+        super().__post_init__()
+        if (self.each is None) != (self.used is None):
+            raise ModelError("each and used belong together; give both")
+        _check_rising(self.cpus)
+
+
+class Scans(GivenOrFitted):
+    """Scans of all queues, each with a wider range.
+
+    Parameters
+    ----------
+    chances
+        By scan: how likely a queue has a thread of its range.
+    look
+        Time to look at one queue, in switches; left out if it is fitted.
+    fitted
+        To what the look is fitted.
+    """
+
+    may_be_fitted = "look"
+
+    chances: tuple[float, ...]
+    look: float | None = None
+    fitted: FittedSlowdown | None = None
+
+    def __post_init__(self) -> None:
+        """Check that chances are some, and that a look takes some time."""
+        super().__post_init__()
+        expected_looks(self.chances, 1)
+        if not 0 <= self.look_time <= MOST:
+            raise ModelError(
+                f"a look must take from 0 to 2^62 switches, not {self.look_time:g}",
+            )
+
+    @property
+    def look_time(self) -> float:
+        """What one look takes, in switches."""
+        if self.look is not None:
+            return self.look
+        assert self.fitted is not None
+        return look_time(self.fitted.slowdown, self.fitted.cpus)
+
+
+class ThirdBand(GivenOrFitted):
+    """A band of its own for threads that a disk woke up.
+
+    Parameters
+    ----------
+    cpus
+        How many CPUs there are.
+    first
+        Which share of the load it is.
+    rest
+        The rest of a thread's cycle beside its wait for a CPU, in services.
+    load
+        Which share of the time CPUs are busy; left out if it is fitted.
+    fitted
+        To what the load is fitted.
+    """
+
+    may_be_fitted = "load"
+
+    cpus: CpuCount
+    first: float
+    rest: float
+    load: float | None = None
+    fitted: FittedRatio | None = None
+
+    def __post_init__(self) -> None:
+        """Check that the load is known, and can be."""
+        super().__post_init__()
+        third_band(self.cpus, 0.5 if self.load is None else self.load, self.first, self.rest)
+        assert self.busy is not None
+
+    @property
+    def busy(self) -> float:
+        """The load, given or fitted."""
+        if self.load is not None:
+            return self.load
+        assert self.fitted is not None
+        return bisect(
+            lambda load: third_band(self.cpus, load, self.first, self.rest),
+            *(self.fitted.ratio, LOADS, "fitted"),
+        )
+
+    @property
+    def relative(self) -> float:
+        """The time of a cycle with the band, relative to that without."""
+        return third_band(self.cpus, self.busy, self.first, self.rest)
 
 
 class Published(Checked):
@@ -322,72 +369,94 @@ class ContentionModel(Checked):
         """Check that parts fit together, and that measurements can be compared."""
         super().__post_init__()
         _within("cpus", lambda: _check_rising(self.cpus))
-        _within("lock", self.think)
+        _within("lock", lambda: self.think)
         if self.buffers is not None:
             if self.buffers.fitted is not None and len(self.cpus) == 1:
                 raise ModelError(
                     "a slope needs at least two numbers of CPUs; add one", place="cpus"
                 )
-            _within("buffers", self.buffer_hold)
+            _within("buffers", lambda: self.buffer_hold)
             _within("buffers", lambda: self.borrowing(self.cpus[-1]))
         for number, each in enumerate(self.published):
-            _within(f"published[{number}]", lambda each=each: self.says(each, self.lock.holds))  # type: ignore[misc]
+            _within(f"published[{number}]", lambda each=each: self.says(each))  # type: ignore[misc]
+
+    @property
+    def parts(self) -> Mapping[str, GivenOrFitted]:
+        """The tables that the model has, by their names."""
+        tables = {name: getattr(self, name) for name in ("lock", "buffers", "scans", "third_band")}
+        return {name: table for name, table in tables.items() if table is not None}
 
     @property
     def assumed(self) -> tuple[str, ...]:
         """The parameters that are assumptions, with their tables."""
         return tuple(
-            f"{table}.{name}"
-            for table in ("lock", "buffers", "scans", "third_band")
-            if (part := getattr(self, table)) is not None
-            for name in part.assumed
+            f"{table}.{name}" for table, part in self.parts.items() for name in part.assumed
         )
 
     @property
     def knee(self) -> float:
         """The number of CPUs at which the one lock would be held all the time without waits."""
-        return float(equations.knee(self.think(), self.lock.hold))
+        return float(knee(self.think, self.lock.hold))
 
-    def think(self, holds: Holds | None = None) -> float:
-        """Return the time between two uses, given or fitted, for hold times of a sort."""
-        lock = self.lock
-        if lock.think is not None:
-            return lock.think
-        assert lock.fitted is not None
-        return think_for(lock.fitted.misses, lock.fitted.cpus, lock.hold, holds or lock.holds)
+    @property
+    def think(self) -> float:
+        """The time between two uses of the lock, given or fitted."""
+        return self.lock.think_time
 
-    def one_lock(self, cpus: int, holds: Holds | None = None) -> Contention:
+    def with_holds(self, holds: Holds) -> ContentionModel:
+        """Return the model for hold times of a sort; what is fitted is fitted anew."""
+        if holds is self.lock.holds:
+            return self
+        # Measured values were checked, and are for either sort.
+        return replace(self, lock=replace(self.lock, holds=holds), published=())
+
+    def one_lock(self, cpus: int) -> Contention:
         """Return what CPUs do that share one lock."""
-        return self._locks(cpus, 1, holds)
+        return self._contention(cpus, SpinLocks(self.lock.hold))
 
-    def own_locks(self, cpus: int, holds: Holds | None = None) -> Contention:
+    def own_locks(self, cpus: int) -> Contention:
         """Return what CPUs do with a lock for each of them, all used alike."""
-        return self._locks(cpus, cpus, holds)
+        return self._contention(cpus, SpinLocks(self.lock.hold, cpus))
 
-    def gain(self, cpus: int, holds: Holds | None = None) -> float:
+    def gain(self, cpus: int) -> float:
         """Return how many times as much is done with a lock for each CPU as with one."""
-        return self.own_locks(cpus, holds).uses / self.one_lock(cpus, holds).uses
+        return self.own_locks(cpus).work / self.one_lock(cpus).work
 
     def spread(self, cpus: int, spread: float) -> Contention:
         """Return what CPUs do that choose among all locks in a share of their uses."""
-        return own_lock_first(cpus, self.think(Holds.EXPONENTIAL), self.lock.hold, spread)
+        exponential = self.with_holds(Holds.EXPONENTIAL)
+        return own_lock_first(cpus, exponential.think, self.lock.hold, spread)
 
-    def buffer_hold(self, holds: Holds | None = None) -> float:
-        """Return the hold time of the list of free buffers, given or fitted."""
+    @property
+    def buffer_hold(self) -> float:
+        """The hold time of the list of free buffers, given or fitted."""
         assert self.buffers is not None
         if self.buffers.hold is not None:
             return self.buffers.hold
         assert self.buffers.fitted is not None
-        law = holds or self.lock.holds
-        slope = self.buffers.fitted.slope
-        return buffer_hold_for(slope, self.cpus, self.think(law), self.lock.hold, law)
 
-    def with_buffers(self, cpus: int, *, split: bool, holds: Holds | None = None) -> Contention:
-        """Return what CPUs do that use free buffers too, from one list or from their own."""
-        law = holds or self.lock.holds
-        return with_buffers(
-            cpus, self.think(law), self.lock.hold, self.buffer_hold(law), split=split, holds=law
-        )
+        def slope(hold: float) -> float:
+            return mean_slope(
+                lambda number: self.with_buffers(number, split=False, hold=hold).work, self.cpus
+            )
+
+        ends = (self.lock.hold / 10**6, self.think)
+        return bisect(slope, self.buffers.fitted.slope, ends, "buffers.fitted")
+
+    def with_buffers(self, cpus: int, *, split: bool, hold: float | None = None) -> Contention:
+        """Return what CPUs do that use their own queue and free buffers in each round.
+
+        Parameters
+        ----------
+        cpus
+            How many there are; each has a queue with a lock.
+        split
+            Whether each CPU has a list of free buffers, or all share one.
+        hold
+            For which the lock of a list is held; by default :attr:`buffer_hold`.
+        """
+        lists = SpinLocks(self.buffer_hold if hold is None else hold, cpus if split else 1)
+        return self._contention(cpus, SpinLocks(self.lock.hold, cpus), lists)
 
     def borrowing(self, cpus: int) -> Borrowing | None:
         """Return how often a CPU borrows a buffer; None if nothing is said about buffers."""
@@ -396,7 +465,7 @@ class ContentionModel(Checked):
             return None
         return borrowing(cpus, buffers.each, buffers.used)
 
-    def says(self, published: Published, holds: Holds) -> float:
+    def says(self, published: Published) -> float:
         """Return what the model says of something measured.
 
         Raises
@@ -404,58 +473,91 @@ class ContentionModel(Checked):
         ModelError
             When a part or a number of CPUs is missing that this needs.
         """
-        what = published.what
-        part, _ = PARTS.get(what, ("lock", ""))
-        if getattr(self, part) is None:
-            raise ModelError(f"needs the table [{part}]; add it", place="what")
-        if what in {Measurement.SLOPE, Measurement.SLOPE_ONE_LIST}:
-            return self._slope(holds, split=what is Measurement.SLOPE)
-        if what is Measurement.THIRD_BAND:
-            assert self.third_band is not None
-            return self.third_band.relative
-        if published.cpus is None:
+        law = LAWS[published.what]
+        if law.part not in self.parts:
+            raise ModelError(f"needs the table [{law.part}]; add it", place="what")
+        cpus = published.cpus
+        if law.of_cpus and cpus is None:
             raise ModelError("is missing; say of how many CPUs", place="cpus")
-        if not 1 <= published.cpus <= MOST_CPUS:
-            raise ModelError(f"must be from 1 to {MOST_CPUS}, not {published.cpus}", place="cpus")
-        return self._says_of(what, published.cpus, holds)
+        if law.of_cpus and not 1 <= (cpus or 0) <= MOST_CPUS:
+            raise ModelError(f"must be from 1 to {MOST_CPUS}, not {cpus}", place="cpus")
+        return law.says(self, cpus or 0)
 
-    def _says_of(self, what: Measurement, cpus: int, holds: Holds) -> float:
-        match what:
-            case Measurement.MISSES:
-                return self.one_lock(cpus, holds).miss
-            case Measurement.MISSES_OWN:
-                return self.own_locks(cpus, holds).miss
-            case Measurement.SPINNING:
-                return self.one_lock(cpus, holds).spinning
-            case Measurement.GAIN:
-                return self.gain(cpus, holds) - 1
-            case _:
-                assert self.scans is not None
-                return 1 + cpus * self.scans.look_time
+    def slope(self, *, split: bool) -> float:
+        """Return the work that a further CPU adds, with lists of free buffers where there are any.
 
-    def _slope(self, holds: Holds, *, split: bool) -> float:
+        Raises
+        ------
+        ModelError
+            When the model has a single number of CPUs.
+        """
         if len(self.cpus) == 1:
             raise ModelError("a slope needs at least two numbers of CPUs; add one", place="what")
 
         def work(number: int) -> float:
             if self.buffers is None:
-                return self.own_locks(number, holds).work
-            return self.with_buffers(number, split=split, holds=holds).work
+                return self.own_locks(number).work
+            return self.with_buffers(number, split=split).work
 
         return mean_slope(work, self.cpus)
 
     def is_fitted(self, published: Published) -> bool:
         """Return whether a parameter is fitted to a measured value."""
-        part, name = PARTS.get(published.what, ("lock", published.what))
-        fitted = getattr(getattr(self, part), "fitted", None)
-        return getattr(fitted, name, None) == published.value and getattr(fitted, "cpus", None) in (
-            None,
-            published.cpus,
+        return any(
+            fit is not None
+            and (fit.what, fit.value) == (published.what, published.value)
+            and getattr(fit, "cpus", published.cpus) == published.cpus
+            for fit in (part.fit for part in self.parts.values())
         )
 
-    def _locks(self, cpus: int, copies: int, holds: Holds | None) -> Contention:
-        law = holds or self.lock.holds
-        return contention(cpus, self.think(law), [SpinLocks(self.lock.hold, copies)], law)
+    def _contention(self, cpus: int, *locks: SpinLocks) -> Contention:
+        return contention(cpus, self.think, locks, self.lock.holds)
+
+
+class Law(NamedTuple):
+    """What a model says of a measurement, for a number of CPUs.
+
+    Parameters
+    ----------
+    says
+        Returns it.
+    part
+        The table of the model that this needs.
+    of_cpus
+        Whether the number of CPUs matters.
+    is_share
+        Whether it is shown as a percentage.
+    """
+
+    says: Callable[[ContentionModel, int], float]
+    part: str = "lock"
+    of_cpus: bool = True
+    is_share: bool = False
+
+
+def _third_scan(model: ContentionModel, cpus: int) -> float:
+    assert model.scans is not None
+    return 1 + cpus * model.scans.look_time
+
+
+def _third_band(model: ContentionModel, _: int) -> float:
+    assert model.third_band is not None
+    return model.third_band.relative
+
+
+LAWS = {
+    Measurement.MISSES: Law(lambda model, cpus: model.one_lock(cpus).miss, is_share=True),
+    Measurement.MISSES_OWN: Law(lambda model, cpus: model.own_locks(cpus).miss, is_share=True),
+    Measurement.SPINNING: Law(lambda model, cpus: model.one_lock(cpus).spinning, is_share=True),
+    Measurement.GAIN: Law(lambda model, cpus: model.gain(cpus) - 1, is_share=True),
+    Measurement.SLOPE: Law(lambda model, _: model.slope(split=True), of_cpus=False),
+    Measurement.SLOPE_ONE_LIST: Law(
+        lambda model, _: model.slope(split=False), "buffers", of_cpus=False
+    ),
+    Measurement.THIRD_SCAN: Law(_third_scan, "scans"),
+    Measurement.THIRD_BAND: Law(_third_band, "third_band", of_cpus=False),
+}
+"""What a model says of each measurement."""
 
 
 def _check_rising(cpus: tuple[int, ...]) -> None:
@@ -463,36 +565,11 @@ def _check_rising(cpus: tuple[int, ...]) -> None:
         raise ModelError("must rise from each number to the next")
 
 
-def _given_or_fitted(part: Any, name: str) -> None:
-    is_given = getattr(part, name) is not None
-    if is_given == (part.fitted is not None):
-        problem = "are both there; keep one" if is_given else "are both missing; give one"
-        raise ModelError(f"{name} and fitted {problem}")
-
-
 def _within(place: str, compute: Callable[[], object]) -> None:
     try:
         compute()
     except ModelError as error:
         raise error.within(place) from None
-
-
-class Contended(DocumentPart):
-    """What CPUs do with locks.
-
-    Parameters
-    ----------
-    misses
-        By group of locks: which share of the attempts finds the lock taken.
-    spinning
-        Which share of the CPUs waits.
-    work
-        How many CPUs compute or hold a lock.
-    """
-
-    misses: tuple[float, ...]
-    spinning: float
-    work: float
 
 
 class ContentionRow(DocumentPart):
@@ -511,13 +588,18 @@ class ContentionRow(DocumentPart):
     """
 
     cpus: int
-    one: Contended = field(name="one_lock")
-    own: Contended = field(name="own_locks")
+    one: Contention = field(name="one_lock")
+    own: Contention = field(name="own_locks")
     gain: float
     looks: tuple[float, ...] | None = None
 
+    @property
+    def more(self) -> float:
+        """How much more is done with a lock for each."""
+        return self.gain - 1
 
-class LocalityRow(DocumentPart):
+
+class LocalityRow(Contention):
     """CPUs that mostly take their own lock.
 
     Parameters
@@ -526,15 +608,10 @@ class LocalityRow(DocumentPart):
         Share of the uses that choose among all locks.
     cpus
         How many CPUs there are.
-    misses, spinning, work
-        As with one lock.
     """
 
     spread: float
     cpus: int
-    misses: tuple[float, ...]
-    spinning: float
-    work: float
 
 
 class FittedBand(DocumentPart):
@@ -568,8 +645,8 @@ class BufferRow(DocumentPart):
     """
 
     cpus: int
-    one: Contended = field(name="one_list")
-    own: Contended = field(name="own_lists")
+    one: Contention = field(name="one_list")
+    own: Contention = field(name="own_lists")
     borrowed: float | None = None
     none: float | None = None
 
@@ -661,16 +738,19 @@ class ContentionResult(DocumentPart):
                 facts(self._facts(model), self.model),
                 notes=[f"~ assumed: {', '.join(self.assumed)}"] if self.assumed else [],
             ),
-            Table(
+            table_of(
                 "One lock, and a lock for each CPU",
-                columns(
-                    *("CPUs", "one lock: misses :.1%", "spins :.1%", "work :.2f"),
-                    *("own locks: misses :.1%", "spins :.1%", "work :.2f", "gain :+.1%"),
-                ),
-                [
-                    (row.cpus, *_shown(row.one), *_shown(row.own), row.gain - 1)
-                    for row in self.contention
-                ],
+                self.contention,
+                {
+                    "cpus": "CPUs",
+                    "one.miss": "one lock: misses :.1%",
+                    "one.spinning": "spins :.1%",
+                    "one.work": "work :.2f",
+                    "own.miss": "own locks: misses :.1%",
+                    "own.spinning": "spins :.1%",
+                    "own.work": "work :.2f",
+                    "more": "gain :+.1%",
+                },
                 [
                     "misses: share of the attempts that find the lock taken",
                     "spins: share of the CPUs that waits for it",
@@ -678,13 +758,15 @@ class ContentionResult(DocumentPart):
                     "gain: how much more is done with a lock for each CPU",
                 ],
             ),
-            Table(
+            table_of(
                 f"Own lock first, {self.contention[-1].cpus} CPUs{law}",
-                columns(
-                    *("uses that choose among all locks :.0%", "misses :.1%"),
-                    *("spins :.1%", "work :.2f"),
-                ),
-                [(row.spread, *_shown(row)) for row in self.locality],
+                self.locality,
+                {
+                    "spread": "uses that choose among all locks :.0%",
+                    "miss": "misses :.1%",
+                    "spinning": "spins :.1%",
+                    "work": "work :.2f",
+                },
             ),
             Table(
                 "Queues that scans look at, and their cost",
@@ -695,34 +777,29 @@ class ContentionResult(DocumentPart):
                     if self.look is not None and row.looks is not None
                 ],
             ),
-            Table(
+            table_of(
                 "Free buffers: one list, and a list for each CPU",
-                columns(
-                    *("CPUs", "one list: misses :.1%", "work :.2f", "own lists: misses :.1%"),
-                    *("work :.2f", "borrowed :.1%", "none left :.1%"),
-                ),
-                [
-                    (
-                        *(row.cpus, row.one.misses[1], row.one.work, row.own.misses[1]),
-                        *(row.own.work, row.borrowed, row.none),
-                    )
-                    for row in (self.buffers.machines if self.buffers else ())
-                ],
+                self.buffers.machines if self.buffers else (),
+                {
+                    "cpus": "CPUs",
+                    "one.last_miss": "one list: misses :.1%",
+                    "one.work": "work :.2f",
+                    "own.last_miss": "own lists: misses :.1%",
+                    "own.work": "work :.2f",
+                    "borrowed": "borrowed :.1%",
+                    "none": "none left :.1%",
+                },
             ),
         ]
-        for title, form in (("shares", ".1%"), ("ratios", ".3f")):
-            measured = [f"{name} :{form}" for name in ("measured", *Holds)]
+        for is_share, title, form in ((True, "shares", ".1%"), (False, "ratios", ".3f")):
+            values = {"value": "measured"} | {str(each): str(each) for each in Holds}
             tables.append(
                 table_of(
                     f"Measured, and by hold times: {title}",
-                    [row for row in self.published if (row.what in SHARES) == (title == "shares")],
-                    dict(
-                        zip(
-                            ("what", "cpus", "value", *Holds, "fitted"),
-                            ("what", "CPUs", *measured, "fitted"),
-                            strict=True,
-                        )
-                    ),
+                    [row for row in self.published if LAWS[row.what].is_share is is_share],
+                    {"what": "what", "cpus": "CPUs"}
+                    | {name: f"{shown} :{form}" for name, shown in values.items()}
+                    | {"fitted": "fitted"},
                     ["fitted: a parameter was chosen so that the model says this"],
                 )
             )
@@ -734,35 +811,25 @@ class ContentionResult(DocumentPart):
         def marked(name: str, text: str) -> str:
             return f"~{text}" if name in self.assumed else text
 
-        def fitted(part: Lock | Buffers | Scans | ThirdBand, text: str) -> str:
-            return f", fitted to {text.format(part.fitted)}" if part.fitted else ""
+        def fitted(part: GivenOrFitted) -> str:
+            fit = part.fit
+            return "" if fit is None else f", fitted to {fit.said.format(fit)}"
 
         known: dict[str, Value] = {
             "hold times": marked("lock.holds", self.holds),
-            "think ÷ hold": f"{self.think / self.hold:.4g}"
-            + fitted(lock, "misses of {0.misses:.1%} with {0.cpus} CPUs"),
+            "think ÷ hold": f"{self.think / self.hold:.4g}{fitted(lock)}",
             "knee": f"{self.knee:.3g} CPUs would hold one lock all the time",
         }
         if buffers is not None and self.buffers is not None:
-            times = self.buffers.hold / self.hold
-            known["free buffers"] = f"their lock is held {times:.3g} times as long" + fitted(
-                buffers, "a slope of {0.slope:g} with one list"
-            )
+            times = f"{self.buffers.hold / self.hold:.3g} times as long"
+            known["free buffers"] = f"their lock is held {times}{fitted(buffers)}"
         if scans is not None:
-            known["a look"] = f"{self.look:.3%} of a switch" + fitted(
-                scans, "{0.slowdown:g} times the time of a switch"
-            )
+            known["a look"] = f"{self.look:.3%} of a switch{fitted(scans)}"
         if band is not None:
             first = marked("third_band.first", f"{band.first:.0%}")
-            known["a third band"] = (
-                f"of {first} of the load needs CPUs that are busy {band.busy:.1%}"
-                + fitted(band, "{0.ratio:g} times the time")
-            )
+            busy = f"CPUs that are busy {band.busy:.1%}{fitted(band)}"
+            known["a third band"] = f"of {first} of the load needs {busy}"
         return known
-
-
-SHARES = ("misses", "misses-own-locks", "spinning", "gain")
-"""Measurements that are shown as percentages."""
 
 
 def contention_result(model: ContentionModel) -> ContentionResult:
@@ -772,40 +839,33 @@ def contention_result(model: ContentionModel) -> ContentionResult:
     return ContentionResult(
         model=model.name,
         holds=model.lock.holds,
-        think=model.think(),
+        think=model.think,
         hold=model.lock.hold,
         knee=model.knee,
         assumed=model.assumed,
         contention=tuple(
             ContentionRow(
                 cpus=cpus,
-                one=_contended(model.one_lock(cpus)),
-                own=_contended(model.own_locks(cpus)),
+                one=model.one_lock(cpus),
+                own=model.own_locks(cpus),
                 gain=model.gain(cpus),
                 looks=None if model.scans is None else expected_looks(model.scans.chances, cpus),
             )
             for cpus in model.cpus
         ),
         locality=tuple(
-            LocalityRow(
-                spread=spread,
-                cpus=most,
-                misses=found.misses,
-                spinning=found.spinning,
-                work=found.work,
-            )
+            LocalityRow(spread=spread, cpus=most, **asdict(model.spread(most, spread)))
             for spread in model.spreads
-            for found in [model.spread(most, spread)]
         ),
         look=None if model.scans is None else model.scans.look_time,
         third_band=None if band is None else FittedBand(load=band.busy, relative=band.relative),
         buffers=BufferMachines(
-            hold=model.buffer_hold(),
+            hold=model.buffer_hold,
             machines=tuple(
                 BufferRow(
                     cpus=cpus,
-                    one=_contended(model.with_buffers(cpus, split=False)),
-                    own=_contended(model.with_buffers(cpus, split=True)),
+                    one=model.with_buffers(cpus, split=False),
+                    own=model.with_buffers(cpus, split=True),
                     borrowed=None if lent is None else lent.borrowed,
                     none=None if lent is None else lent.none,
                 )
@@ -821,19 +881,11 @@ def contention_result(model: ContentionModel) -> ContentionResult:
                 value=each.value,
                 fitted=model.is_fitted(each),
                 cpus=each.cpus,
-                **{str(holds): model.says(each, holds) for holds in Holds},
+                **{str(holds): model.with_holds(holds).says(each) for holds in Holds},
             )
             for each in model.published
         ),
     )
-
-
-def _contended(found: Contention) -> Contended:
-    return Contended(misses=found.misses, spinning=found.spinning, work=found.work)
-
-
-def _shown(found: Contended | LocalityRow) -> tuple[float, float, float]:
-    return found.misses[0], found.spinning, found.work
 
 
 CONTENTION = AnalyticModel(
@@ -841,5 +893,5 @@ CONTENTION = AnalyticModel(
     parameters=DocumentType(Format.CONTENTION_MODEL, ContentionModel),
     results=DocumentType(Format.CONTENTION, ContentionResult),
     says=contention_result,
-    formulas=equations.FORMULAS,
+    formulas=equation.formulas,
 )
