@@ -45,6 +45,9 @@ Positive = Annotated[int, Meta(ge=1, le=LARGEST_TOTAL)]
 Signed = Annotated[int, Meta(ge=-LARGEST_TOTAL, le=LARGEST_TOTAL)]
 """An integer from -2^62 to 2^62."""
 
+NonNegative = Annotated[float, Meta(ge=0)]
+"""A number that is at least 0."""
+
 Share = Annotated[float, Meta(ge=0, le=1)]
 """A part of a whole."""
 
@@ -190,15 +193,22 @@ def document_of(part: DocumentPart) -> dict[str, Any]:
         text = msgspec.json.encode(part, enc_hook=lambda column: column.tolist())
         return msgspec.json.decode(text)  # type: ignore[no-any-return]
     document = {}
+    omits = part.__struct_config__.omit_defaults
     for each in _struct_type(type(part)).fields:
         value = getattr(part, each.name)
         is_default = value is each.default or (each.default_factory is dict and not value)
-        if each.name not in part.UNWRITTEN and not is_default:
+        if each.name not in part.UNWRITTEN and not (omits and is_default):
             document[each.encode_name] = _plain(value)
     for name in part.DERIVED:
         value = getattr(part, name)
-        document[name] = round(value, DERIVED_DIGITS) if isinstance(value, float) else value
+        shown = round(value, DERIVED_DIGITS) if isinstance(value, float) else _plain(value)
+        document[derived_key(name)] = shown
     return document
+
+
+def derived_key(name: str) -> str:
+    """Return the key of a property that documents have, too: ``optimal`` for ``is_optimal``."""
+    return name.removeprefix("is_")
 
 
 def is_free(key: str) -> bool:
@@ -519,9 +529,9 @@ def _one_of(classes: dict[str, type[Struct]], kinds: str, value: object) -> obje
     if not isinstance(kind, str) or kind not in classes:
         problem = f"must be one of {', '.join(map(repr, classes))}, not {described_value(kind)}"
         raise FileError("; ".join(filter(None, (problem, kinds))), place=tag_field)
-    every_key = dict.fromkeys(key for cls in classes.values() for key in _keys(cls)[0])
+    every_key = dict.fromkeys(key for cls in classes.values() for key in keys_of(cls)[0])
     for key in value:
-        owners = [tag for tag, cls in classes.items() if key in _keys(cls)[0]]
+        owners = [tag for tag, cls in classes.items() if key in keys_of(cls)[0]]
         if not owners and key != tag_field and not is_free(key):
             raise FileError(_unknown_key(key, every_key), place=shown_place((key,)))
         if owners and kind not in owners:
@@ -538,7 +548,7 @@ def _either(parts: tuple[type[Struct], ...], value: object) -> object:
     if isinstance(value, parts):
         return value
     keys = value if isinstance(value, dict) else ()
-    return _struct(max(parts, key=lambda part: sum(key in keys for key in _keys(part)[0])), value)
+    return _struct(max(parts, key=lambda part: sum(key in keys for key in keys_of(part)[0])), value)
 
 
 def _struct(cls: type[Struct], value: object) -> object:
@@ -547,10 +557,10 @@ def _struct(cls: type[Struct], value: object) -> object:
         return value
     if not isinstance(value, dict):
         raise FileError(f"must be an object {{…}}, not {described_value(value)}")
-    known, required, tag_field = _keys(cls)
+    known, required, tag_field = keys_of(cls)
     kind = cls.__struct_config__.tag
     reason = "it is required" if kind is None else f"the kind {str(kind)!r} needs it"
-    unread = (tag_field, *getattr(cls, "DERIVED", ()))
+    unread = (tag_field, *map(derived_key, getattr(cls, "DERIVED", ())))
     given = {key: item for key, item in value.items() if key not in unread}
     return cls(**read_keys(given, known, required, reason))
 
@@ -623,10 +633,10 @@ def read_keys(
 
 
 @cache
-def _keys(
+def keys_of(
     cls: type[Struct],
 ) -> tuple[dict[str, Key], tuple[str, ...], str | None]:
-    """Return the keys of a struct, with names, readers and whether null is one of their values."""
+    """Return the keys of a struct, those that must be there, and that of its tag if it has one."""
     kind = _struct_type(cls)
     unwritten = getattr(cls, "UNWRITTEN", ())
     fields = [each for each in kind.fields if each.name not in unwritten]
@@ -634,14 +644,23 @@ def _keys(
         each.encode_name: (
             each.name,
             None if issubclass(cls, Checked) else _reader(each.type),
-            _takes_null(each),
+            _takes_null(cls, each),
         )
         for each in fields
     }
-    required = tuple(
-        each.encode_name for each in fields if each.required or _marks(each).get("required")
-    )
+    required = tuple(each.encode_name for each in fields if _is_required(cls, each))
     return known, required, kind.tag_field
+
+
+def _is_required(cls: type[Struct], field: inspect.Field) -> bool:
+    """Whether a key must be there; a part that writes all of them needs those with content.
+
+    None and empty arrays may be newer than a document.
+    """
+    if field.required or _marks(field).get("required"):
+        return True
+    writes_all = not cls.__struct_config__.omit_defaults
+    return writes_all and field.default not in (None, (), msgspec.NODEFAULT)
 
 
 def _marks(field: inspect.Field) -> dict[str, Any]:
@@ -650,11 +669,13 @@ def _marks(field: inspect.Field) -> dict[str, Any]:
     return (kind.extra or {}) if isinstance(kind, inspect.Metadata) else {}
 
 
-def _takes_null(field: inspect.Field) -> bool:
+def _takes_null(cls: type[Struct], field: inspect.Field) -> bool:
+    """Whether null is a value of a field; where None stands for a missing key, it is none."""
     kind, marks = field.type, _marks(field)
     if isinstance(kind, inspect.Metadata):
         kind = kind.type
-    return _includes_none(kind) and (field.default is not None or "nullable" in marks)
+    leaves_out = field.default is None and cls.__struct_config__.omit_defaults
+    return _includes_none(kind) and (not leaves_out or "nullable" in marks)
 
 
 def _includes_none(kind: inspect.Type) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from collections.abc import Sequence
 from math import isnan
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -12,6 +13,8 @@ import msgspec
 from msgspec.structs import fields
 
 from dfopt.compare.attainable.bound.proof_document import PROOFS
+from dfopt.compare.compare_schedules import OF_SCHEDULES
+from dfopt.compare.document import ONE_TRACE, SEVERAL_TRACES
 from dfopt.files.documents import DocumentType
 from dfopt.files.formats import Format
 from dfopt.files.instance_document import INSTANCES
@@ -20,7 +23,7 @@ from dfopt.files.result_document import RESULTS
 from dfopt.simulate.run_queue.runs import RUN_QUEUE
 from dfopt.simulate.run_queue.scenario import DomainRow
 from dfopt.simulate.run_queue.scenario_document import ScenarioDocument
-from dfopt.structs import parts_of
+from dfopt.structs import derived_key, keys_of, parts_of
 from dfopt.trace.readers.dfopt_trace_lines import KINDS, HeaderLine
 from dfopt.verify import VERIFICATIONS
 from dfopt_models.measure.machine_document import MACHINES
@@ -45,6 +48,9 @@ TYPES: tuple[DocumentType[Any], ...] = (
     DocumentType(Format.SCENARIO, ScenarioDocument),
     RUN_QUEUE,
     SIMULATIONS,
+    ONE_TRACE,
+    SEVERAL_TRACES,
+    OF_SCHEDULES,
 )
 
 MORE_PARTS = {Format.TRACE: tuple(KINDS.values()), Format.SCENARIO: (DomainRow,)}
@@ -58,28 +64,63 @@ OWN_KEYS = {"^(x-|\\$schema$)": True}
 PARAMETER = re.compile(r"^(\w[\w, ]*)$\n((?:^(?:    .*)?$\n?)+)", re.MULTILINE)
 
 
-def schema_of(document: DocumentType[Any]) -> dict[str, Any]:
-    """Return the JSON Schema of a format."""
-    roots = (document.type, *MORE_PARTS.get(document.format, ()))
+def schemas() -> dict[Format, dict[str, Any]]:
+    """Return the JSON Schema of each format."""
+    of_format: dict[Format, list[DocumentType[Any]]] = {}
+    for document in dict.fromkeys(TYPES):  # models share parameters
+        of_format.setdefault(document.format, []).append(document)
+    return {given: schema_of(given, documents) for given, documents in of_format.items()}
+
+
+def schema_of(given: Format, documents: Sequence[DocumentType[Any]]) -> dict[str, Any]:
+    """Return the JSON Schema of a format, whose documents are of one of these types."""
+    more = MORE_PARTS.get(given, ())
+    roots = (*(document.type for document in documents), *more)
     types = {part.__name__: part for each in roots for part in parts_of(each)}
-    _, parts = msgspec.json.schema_components(types.values(), ref_template="#/$defs/{name}")
+    _, parts = msgspec.json.schema_components(
+        types.values(), schema_hook=lambda _: {"type": "array"}, ref_template="#/$defs/{name}"
+    )
     for title, part in parts.items():
         _finish(part, types.get(title))
-    top = parts.pop(document.type.__name__)
-    properties = {"format": {"const": str(document.format)}, **top.pop("properties")}
-    if "base" in properties:
-        _require_rows_only(top, parts)
-    short, _, version = document.format.removeprefix("dfopt-").partition("/")
+    tops = [_with_format(parts[document.type.__name__], given) for document in documents]
+    used = _used([*tops, *(parts[part.__name__] for part in more)], parts)
+    parts = {name: part for name, part in parts.items() if name in used or types.get(name) in more}
+    if "base" in tops[0]["properties"]:
+        _require_rows_only(tops[0], parts)
+    if len(tops) > 1:
+        properties = {"format": {"const": str(given)}}
+        tops = [
+            {"title": str(given), "required": ["format"], "properties": properties, "oneOf": tops}
+        ]
+    short, _, version = given.removeprefix("dfopt-").partition("/")
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": f"urn:dfopt:{short}:{version}",
-        **{key: value for key, value in top.items() if key in ("title", "description", "type")},
-        "title": str(document.format),
-        "required": ["format", *top["required"]],
-        "properties": properties,
+        **tops[0],
+        **({"$defs": parts} if parts else {}),
+    }
+
+
+def _used(schemas: Sequence[dict[str, Any]], parts: dict[str, Any]) -> set[str]:
+    """Return the names of the parts that schemas name, at any depth."""
+    used: set[str] = set()
+    open_schemas = list(schemas)
+    while open_schemas:
+        found = set(re.findall(r"'#/\$defs/(\w+)'", str(open_schemas.pop()))) - used
+        used |= found
+        open_schemas += [parts[name] for name in found]
+    return used
+
+
+def _with_format(part: dict[str, Any], given: Format) -> dict[str, Any]:
+    """Return the schema of a part that is a document by itself."""
+    return {
+        **{key: value for key, value in part.items() if key in ("description", "type")},
+        "title": str(given),
+        "required": ["format", *part["required"]],
+        "properties": {"format": {"const": str(given)}, **part["properties"]},
         "patternProperties": OWN_KEYS,
         "additionalProperties": False,
-        **({"$defs": parts} if parts else {}),
     }
 
 
@@ -89,7 +130,7 @@ def _require_rows_only(top: dict[str, Any], parts: dict[str, Any]) -> None:
     for name, part in parts.items():
         if name not in rows:
             part.pop("required", None)
-    top["required"] = []
+    top["required"] = ["format"]
 
 
 def _finish(part: dict[str, Any], kind: Any) -> None:
@@ -109,14 +150,18 @@ def _finish(part: dict[str, Any], kind: Any) -> None:
         for names, text in PARAMETER.findall(inspect.cleandoc(each.__doc__ or ""))
         for name in names.split(",")
     }
-    for name, field in part.get("properties", {}).items():
+    if "properties" not in part or kind is None:
+        return
+    _, required, tag = keys_of(kind)
+    part["required"] = [*([tag] if tag else []), *required]
+    for name, field in part["properties"].items():
         _replace(field)
-        if field.pop("required", False):
-            part["required"].append(name)
+        if name in required:
             field.pop("default", None)
+        field.pop("required", None)
         if isinstance(field.get("default"), float) and isnan(field["default"]):
             del field["default"]
-        if field.get("default", ...) is None:
+        if field.get("default", ...) is None and kind.__struct_config__.omit_defaults:
             _refuse_null(field)
         elif field.pop("nullable", False):  # an infinite number is written as null
             field["type"] = [field["type"], "null"]
@@ -126,29 +171,28 @@ def _finish(part: dict[str, Any], kind: Any) -> None:
             field["description"] = re.sub(r":\w+:`~?([^`]*)`", r"\1", texts[name])
             if {"type": "null"} in field.get("anyOf", ()):
                 field["description"] = re.sub(r"\bNone\b", "null", field["description"])
-    if "properties" in part:
-        _add_derived(part, kind)
-        part["patternProperties"] = OWN_KEYS
+    _add_derived(part, kind)
+    part["patternProperties"] = OWN_KEYS
 
 
 def _add_derived(part: dict[str, Any], kind: Any) -> None:
     """Describe the properties that documents have, too."""
     for name in getattr(kind, "DERIVED", ()):
         getter = getattr(kind, name).fget
-        part["properties"][name] = {
+        part["properties"][derived_key(name)] = {
             **msgspec.json.schema(get_type_hints(getter, include_extras=True)["return"]),
             "description": " ".join((inspect.getdoc(getter) or "").split()),
         }
-        part["required"].append(name)
+        part["required"].append(derived_key(name))
 
 
 def _replace(field: dict[str, Any]) -> None:
     """Take what a type says in place of its schema, if it says something."""
     for one in (field, *field.get("anyOf", ())):
         if "replaced_by" in one:
-            kinds = one["replaced_by"]
+            given = one["replaced_by"]
             field.clear()
-            field["anyOf"] = kinds
+            field |= given
             return
 
 
@@ -165,11 +209,9 @@ def _refuse_null(field: dict[str, Any]) -> None:
 
 def main() -> None:
     """Write all schemas."""
-    for document in TYPES:
-        short = document.format.removeprefix("dfopt-").partition("/")[0]
-        (FOLDER / f"{short}.schema.json").write_text(
-            document_text(schema_of(document)), encoding="utf-8"
-        )
+    for given, schema in schemas().items():
+        short = given.removeprefix("dfopt-").partition("/")[0]
+        (FOLDER / f"{short}.schema.json").write_text(document_text(schema), encoding="utf-8")
 
 
 if __name__ == "__main__":

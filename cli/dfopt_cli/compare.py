@@ -109,7 +109,7 @@ def compare(
         compare_schedules(files, windows, fail_if or [], as_json=as_json, quiet=quiet)
         return
     from dfopt.compare import comparison_tables
-    from dfopt.compare.document import comparison_document, comparisons_document
+    from dfopt.compare.document import comparisons_document
     from dfopt.trace.longest_waits import longest_waits
 
     conditions = parsed_conditions(fail_if or [])
@@ -128,7 +128,7 @@ def compare(
     )
     with_windows = bool(windows.window) or windows.foresight
     found = compared.comparisons
-    document = comparison_document(found[0]) if len(found) == 1 else comparisons_document(found)
+    document = comparisons_document(found)
     if output is not None:
         write_text(output, document_text(document))
     if as_json:
@@ -231,7 +231,7 @@ def compare_schedules(
     quiet: bool,
 ) -> None:
     """Compare the schedules of results with the optimum of their instance."""
-    from dfopt.compare.compare_schedules import compare_schedules
+    from dfopt.compare.compare_schedules import OF_SCHEDULES, compare_schedules
     from dfopt_cli.progress import live_line, search_status
 
     conditions = parsed_conditions(fail_if)
@@ -256,7 +256,7 @@ def compare_schedules(
             workers=windows.workers,
             on_progress=show,
         )
-    document = compared.to_document()
+    document = OF_SCHEDULES.to_document(compared)
     if as_json:
         print_json(document)
     else:

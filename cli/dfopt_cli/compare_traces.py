@@ -147,7 +147,7 @@ def compare_traces(
     KeyboardInterrupt
         When it came before anything was known.
     """
-    from dfopt.compare.saved_comparison import read_comparisons
+    from dfopt.compare.document import read_comparisons
     from dfopt_cli.progress import comparison_status, live_line
 
     if plan.labels.labels_out is not None and len(files) > 1:
@@ -240,7 +240,7 @@ def compare_file(
     from dfopt.compare.attainable.permitted_wait import usual_waits
     from dfopt.compare.attainable.save_frontier import save_frontier
     from dfopt.compare.cost_model_choice import chosen_model
-    from dfopt.compare.document import write_comparison
+    from dfopt.compare.document import ONE_TRACE
 
     tell_warnings(file, trace.quality.warnings)
     with cluster_at(plan.windows.scheduler) as executor, naming(file):
@@ -261,5 +261,5 @@ def compare_file(
         tell_warnings(file, compared.frontier.warnings)
         if plan.folder is not None:
             save_frontier(plan.folder, compared.frontier, trace, compared.model)
-            write_comparison(plan.folder / "comparison.json", compared)
+            ONE_TRACE.write(compared, plan.folder / "comparison.json")
     return compared

@@ -3,117 +3,109 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+
+from msgspec import field
 
 from dfopt.compare.comparison_parts import cost_ratio
-from dfopt.compare.document import FORMAT, rounded
 from dfopt.errors import FileError
 from dfopt.files import fingerprint
-from dfopt.problem.instance import Instance
-from dfopt.problem.result import Progress, Result
+from dfopt.files.documents import DocumentType
+from dfopt.files.formats import Format
+from dfopt.problem.instance import Instance, Objective
+from dfopt.problem.result import InstanceName, Progress, Result
 from dfopt.problem.stop import TimeLimit
 from dfopt.solvers import solve
-from dfopt.table import Table, columns, facts
+from dfopt.structs import DERIVED_DIGITS, DocumentPart, Natural, NonNegative, Signed
+from dfopt.table import Table, facts, table_of
 from dfopt.verify import verify
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScheduleResult:
+class ComparedInstance(InstanceName):
+    """The instance, which need not have a name."""
+
+    name: str | None
+
+
+class ScheduleResult(DocumentPart):
     """A schedule compared with the optimum.
 
     Parameters
     ----------
     name
-        The name of the schedule.
+        The name of the schedule: its file.
     method
         The method that found it; None if that is not known.
-    objective, worst, total
-        Its value under the instance's objective, the cost of the CPU that pays most, and that of
-        all CPUs.
+    objective
+        Its value under the instance's objective, computed anew.
+    worst
+        The cost of the CPU that pays most.
+    total
+        The cost of all CPUs.
+    ratio
+        objective / lower_bound: 1 if both are 0, None if only the bound is 0.
+    difference
+        objective − lower_bound.
     """
 
-    name: str
+    name: str = field(name="result")
     method: str | None
-    objective: int
-    worst: int
-    total: int
+    objective: Natural
+    worst: Natural = field(name="max")
+    total: Natural
+    ratio: NonNegative | None
+    difference: Signed
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SchedulesComparison:
+class SchedulesComparison(DocumentPart):
     """Schedules of one instance compared with its optimum.
 
     Parameters
     ----------
     instance
         The instance.
+    objective, time_unit
+        Those of the instance.
     lower_bound
         No schedule costs less.
     best
         The value of the best schedule known, whether it is one of these or not.
+    is_proven
+        Whether the bound is the optimum.
     schedules
         The schedules, in the order in which they were given.
     """
 
-    instance: Instance
-    lower_bound: int
-    best: int
-    schedules: tuple[ScheduleResult, ...]
-
-    @property
-    def is_proven(self) -> bool:
-        """Whether the bound is the optimum."""
-        return self.best == self.lower_bound
-
-    def ratio(self, schedule: ScheduleResult) -> float | None:
-        """Return objective / bound: 1 if both are 0, None if only the bound is 0."""
-        return cost_ratio(schedule.objective, self.lower_bound)
+    instance: ComparedInstance
+    objective: Objective
+    time_unit: str | None
+    lower_bound: Natural
+    best: Natural
+    is_proven: bool = field(name="proven")
+    schedules: tuple[ScheduleResult, ...] = field(name="results")
 
     def tables(self) -> list[Table]:
         """Return what was compared, and each schedule beside the optimum."""
-        instance = self.instance
         optimum = f"between {self.lower_bound:,} (proven) and {self.best:,} (found)"
         subject = facts({
-            "instance": instance.name or "without a name",
-            "objective": str(instance.objective),
-            "unit": instance.time_unit,
+            "instance": self.instance.name or "without a name",
+            "objective": str(self.objective),
+            "unit": self.time_unit,
             "optimum": f"{self.best:,}, proven" if self.is_proven else optimum,
             "ratio": "cost / " + ("optimum" if self.is_proven else "lower bound"),
         })  # fmt: skip
-        rows = [
-            (
-                *(each.name, each.objective, self.ratio(each), each.objective - self.lower_bound),
-                *(each.worst, each.total, each.method),
-            )
-            for each in self.schedules
-        ]
-        headings = ("schedule", "cost", "ratio :ratio", "difference", "most expensive CPU")
-        return [subject, Table("", columns(*headings, "all CPUs", "method"), rows)]
-
-    def to_document(self) -> dict[str, Any]:
-        """Return the document of the format ``dfopt-comparison/1``."""
-        return {
-            "format": FORMAT,
-            "instance": {"name": self.instance.name, "sha256": fingerprint(self.instance)},
-            "objective": str(self.instance.objective),
-            "time_unit": self.instance.time_unit,
-            "lower_bound": self.lower_bound,
-            "best": self.best,
-            "proven": self.is_proven,
-            "results": [
-                {
-                    "result": schedule.name,
-                    "method": schedule.method,
-                    "objective": schedule.objective,
-                    "max": schedule.worst,
-                    "total": schedule.total,
-                    "ratio": rounded(self.ratio(schedule)),
-                    "difference": schedule.objective - self.lower_bound,
-                }
-                for schedule in self.schedules
-            ],
+        shown = {
+            "name": "schedule",
+            "objective": "cost",
+            "ratio": "ratio :ratio",
+            "difference": "difference",
+            "worst": "most expensive CPU",
+            "total": "all CPUs",
+            "method": "method",
         }
+        return [subject, table_of("", self.schedules, shown)]
+
+
+OF_SCHEDULES = DocumentType(Format.COMPARISON, SchedulesComparison)
 
 
 def compare_schedules(
@@ -145,8 +137,8 @@ def compare_schedules(
     FileError
         With the name of the result, when a result is wrong or has no schedule.
     """
-    schedules = []
     lower_bound = 0
+    values = {}
     for name, result in results.items():
         found = verify(instance, result)
         if found.problems:
@@ -159,17 +151,8 @@ def compare_schedules(
             )
         if found.bound_checked and found.lower_bound is not None:
             lower_bound = max(lower_bound, found.lower_bound)
-        costs = [cpu.cost for cpu in result.schedule.cpus]
-        schedules.append(
-            ScheduleResult(
-                name=name,
-                method=result.method,
-                objective=found.objective,
-                worst=max(costs, default=0),
-                total=sum(costs),
-            )
-        )
-    best = min(schedule.objective for schedule in schedules)
+        values[name] = found.objective, [cpu.cost for cpu in result.schedule.cpus]
+    best = min(objective for objective, _ in values.values())
     if lower_bound < best:
         stop = None if time_limit is None else TimeLimit(time_limit)
         solved = solve(instance, stop=stop, workers=workers, on_progress=on_progress)
@@ -177,5 +160,23 @@ def compare_schedules(
         if solved.objective is not None:
             best = min(best, solved.objective)
     return SchedulesComparison(
-        instance=instance, lower_bound=lower_bound, best=best, schedules=tuple(schedules)
+        instance=ComparedInstance(name=instance.name, sha256=fingerprint(instance)),
+        objective=instance.objective,
+        time_unit=instance.time_unit,
+        lower_bound=lower_bound,
+        best=best,
+        is_proven=best == lower_bound,
+        schedules=tuple(
+            ScheduleResult(
+                name=name,
+                method=results[name].method,
+                objective=objective,
+                worst=max(costs, default=0),
+                total=sum(costs),
+                ratio=None if ratio is None else round(ratio, DERIVED_DIGITS),
+                difference=objective - lower_bound,
+            )
+            for name, (objective, costs) in values.items()
+            for ratio in [cost_ratio(objective, lower_bound)]
+        ),
     )

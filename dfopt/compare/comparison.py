@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal, get_args
+from dataclasses import replace
+from typing import Annotated, Any, Literal, get_args
+
+from msgspec import field
 
 from dfopt.checks import described
 from dfopt.compare.attainable.frontier import WaitingFrontier
@@ -43,17 +45,16 @@ from dfopt.compare.part_tables import (
     main_cause,
     order_kept_table,
     service_table,
-    short_name,
     windows_table,
 )
 from dfopt.errors import MethodError
 from dfopt.render import FrameLibrary, counted, frame, html, share, terminal_text
-from dfopt.structs import Natural
+from dfopt.structs import NULLABLE, REQUIRED, DocumentPart, Natural, Share, written
 from dfopt.table import Table, Value, columns, facts
 from dfopt.time_units import readable_time
-from dfopt.trace import Quality
 from dfopt.trace.assumed import Assumed
 from dfopt.trace.lengths import Lengths
+from dfopt.trace.quality import LabelledQuality
 from dfopt.trace.service import Service
 
 FramePart = Literal["windows", "trace", "causes", "fragments", "cpus", "frontier", "domains"]
@@ -68,8 +69,7 @@ MOST_FRAGMENTS = 10
 """At most this many fragments have a row of their own in what is shown."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
+class Comparison(DocumentPart):
     """A trace against the best possible.
 
     Parameters
@@ -90,8 +90,6 @@ class Comparison:
         What the trace paid by cause; adds up to ``realised.total``.
     fragments, cpus
         The same by fragment, the one that cost most first, and by CPU.
-    unlabelled_share
-        Share of the run time without a fragment.
     quality
         How far the trace can be trusted.
     is_complete
@@ -120,30 +118,32 @@ class Comparison:
         What of the schedule was not recorded, so that what it paid is assumed, too; None: nothing.
     """
 
-    KEYS: ClassVar = {"name": "trace", "is_complete": "complete"}
-
-    name: str
+    name: str = field(name="trace")
+    policy: str | None = written(None)
     model: CostModel
     cost_unit: str
     time_unit: str | None
     dispatches: Natural
     managed: Natural
     realised: Realised
+    frontier: WaitingFrontier | None = written(None)
+    order_kept: OrderKept | None = written(None)
+    service: Service | None = written(None)
+    domains: DomainComparison | None = written(None)
+    parallel_share: Share | None = written(None)
+    lengths: Lengths | None = written(None)
+    assumed: Annotated[Assumed | None, NULLABLE] = None
     windows: tuple[WindowResult, ...]
+    is_complete: Annotated[bool, REQUIRED] = written(True, "complete")
     causes: Causes
     fragments: tuple[FragmentResult, ...]
     cpus: tuple[CpuResult, ...]
-    unlabelled_share: float
-    quality: Quality
-    is_complete: bool = True
-    policy: str | None = None
-    frontier: WaitingFrontier | None = None
-    order_kept: OrderKept | None = None
-    service: Service | None = None
-    domains: DomainComparison | None = None
-    parallel_share: float | None = None
-    lengths: Lengths | None = None
-    assumed: Assumed | None = None
+    quality: LabelledQuality
+
+    @property
+    def unlabelled_share(self) -> float:
+        """Share of the run time without a fragment."""
+        return self.quality.unlabelled_share
 
     def to_frame(self, part: FramePart = "windows", *, library: FrameLibrary | None = None) -> Any:
         """Return a part of the comparison as a data frame of pandas or polars.
@@ -404,7 +404,7 @@ class Comparison:
             "switches": realised.switches,
             "unlabelled share :.1%": self.unlabelled_share,
             "parallel :.1%": self.parallel_share,
-            "mainly lost to": f"{short_name(cause)} {share(largest, total)}" if cause else None,
+            "mainly lost to": f"{cause.short} {share(largest, total)}" if cause else None,
             "write-back :.1%": written / total if written else None,
         }
         for name, figures, kinds in (

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
-from msgspec import Meta
+from msgspec import Meta, field
 
 from dfopt.compare.window_length import parse_window
 from dfopt.errors import DfoptError, FileError
-from dfopt.structs import Natural, read_keys, reader
+from dfopt.structs import DocumentPart, Natural, NonNegative, read_keys, reader
 from dfopt.trace.fragment_titles import CommCount
 
 
@@ -18,31 +17,55 @@ class Cause(StrEnum):
     """Why a charge was made; every charge has exactly one cause.
 
     The cause of reading a fragment depends on the latest earlier dispatch of the same fragment, on
-    any CPU. Writing back is a cause of its own. Under a matrix, following the same type is a cause
-    of its own too; following another type, or nothing, has the cause that reading would have.
+    any CPU. Writing back is a cause of its own; under a matrix it is the cost after the last
+    dispatch of a CPU. Under a matrix, following the same type is a cause of its own too; following
+    another type, or nothing, has the cause that reading would have.
+
+    Attributes
+    ----------
+    short
+        Its name in narrow columns.
+    meaning
+        What happened before the charge.
     """
 
-    FIRST_LOAD = "first load"
-    """No dispatch used the fragment before."""
+    short: str
+    meaning: str
 
-    REVISITED = "fragment revisited"
-    """It was last used on this CPU, and another fragment came between."""
+    def __new__(cls, name: str, short: str, meaning: str) -> Cause:
+        """Return a member that is its name and knows the rest."""
+        member = str.__new__(cls, name)
+        member._value_ = name
+        member.short, member.meaning = short, meaning
+        return member
 
-    SPLIT = "fragment split over CPUs"
-    """It was last used on another CPU, while this task stayed on its own."""
-
-    MIGRATION = "migration"
-    """It was last used on another CPU, and this task comes from another CPU too."""
-
-    UNMANAGED = "unmanaged task"
-    """An unmanaged task ran: it evicts the fragment that it finds."""
-
-    WRITE_BACK = "write-back forced"
-    """A fragment that was not left clean is written back. Under a matrix: the cost after the last
-    dispatch of a CPU."""
-
-    SAME_TYPE = "same type again"
-    """Under a matrix: one of the same type ran before on this CPU."""
+    FIRST_LOAD = "first load", "first load", "nothing has used the fragment before"
+    REVISITED = (
+        "fragment revisited",
+        "revisited",
+        "it was last used on this CPU, but another fragment came between",
+    )
+    SPLIT = (
+        "fragment split over CPUs",
+        "split",
+        "it was last used on another CPU, while this task stayed on its own",
+    )
+    MIGRATION = (
+        "migration",
+        "migration",
+        "it was last used on another CPU, and this task comes from another CPU, too",
+    )
+    UNMANAGED = (
+        "unmanaged task",
+        "unmanaged",
+        "a task without a fragment ran, and evicted what it found",
+    )
+    WRITE_BACK = (
+        "write-back forced",
+        "write-back",
+        "what was changed had to be written to memory",
+    )
+    SAME_TYPE = "same type again", "same type", "one of the same type ran before on this CPU"
 
 
 def _causes(value: object) -> dict[Cause, int]:
@@ -62,12 +85,29 @@ def _label(value: object) -> str:
         raise FileError(error.problem) from None
 
 
-Causes = Annotated[dict[Cause, int], Meta(extra={"reader": _causes})]
+Causes = Annotated[
+    dict[Cause, Natural],
+    Meta(
+        extra={"reader": _causes},
+        extra_json_schema={
+            "replaced_by": {
+                "type": "object",
+                "properties": {
+                    str(cause): {"type": "integer", "minimum": 0, "description": cause.meaning}
+                    for cause in Cause
+                },
+                "required": [str(cause) for cause in Cause if cause is not Cause.SAME_TYPE],
+                "additionalProperties": False,
+            }
+        },
+    ),
+]
+"""What was paid by cause."""
+
 WindowLabel = Annotated[str, Meta(extra={"reader": _label})]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Realised:
+class Realised(DocumentPart):
     """The costs of the switches of a trace.
 
     Parameters
@@ -78,10 +118,8 @@ class Realised:
         How many times a CPU went from one fragment to another.
     """
 
-    KEYS: ClassVar = {"worst": "max"}
-
     total: Natural
-    worst: Natural
+    worst: Natural = field(name="max")
     switches: Natural
 
 
@@ -92,8 +130,7 @@ def cost_ratio(realised: int, possible: int) -> float | None:
     return None if realised else 1.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WindowResult:
+class WindowResult(DocumentPart):
     """A trace compared with the best possible schedules for one length of window.
 
     Parameters
@@ -123,7 +160,7 @@ class WindowResult:
         caches with which the window begins.
     """
 
-    DERIVED: ClassVar = ("ratio", "rolling_ratio", "difference")
+    DERIVED = ("ratio", "rolling_ratio", "difference")
 
     window: WindowLabel
     count: Natural
@@ -136,12 +173,12 @@ class WindowResult:
     rolling_closed: Natural
 
     @property
-    def ratio(self) -> float | None:
+    def ratio(self) -> NonNegative | None:
         """Return realised / bound: 1 if both are 0, None if only the bound is 0."""
         return cost_ratio(self.realised, self.bound)
 
     @property
-    def rolling_ratio(self) -> float | None:
+    def rolling_ratio(self) -> NonNegative | None:
         """Return realised / rolling: 1 if both are 0, None if only the latter is 0."""
         return cost_ratio(self.realised, self.rolling)
 
@@ -151,8 +188,7 @@ class WindowResult:
         return self.realised - self.bound
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OrderKept:
+class OrderKept(DocumentPart):
     """What a trace costs if its dispatches start in the recorded order, each on any CPU.
 
     Dispatches wait for a busy CPU, so their times are not kept; costs are those of all CPUs. A CPU
@@ -170,7 +206,7 @@ class OrderKept:
         No placement costs less. None as above.
     """
 
-    DERIVED: ClassVar = ("optimal",)
+    DERIVED = ("is_optimal",)
 
     online: Natural
     best: Natural | None
@@ -182,8 +218,7 @@ class OrderKept:
         return self.best is not None and self.best == self.bound
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FragmentResult:
+class FragmentResult(DocumentPart):
     """The use and the costs of one fragment: its reads, and its own write-backs.
 
     Parameters
@@ -219,9 +254,26 @@ class FragmentResult:
     comms: tuple[CommCount, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CpuResult:
-    """The work and the costs of one CPU; see :class:`FragmentResult`."""
+class CpuResult(DocumentPart):
+    """The work and the costs of one CPU.
+
+    Parameters
+    ----------
+    cpu
+        Its number.
+    dispatches, managed
+        How many dispatches ran on it, and how many of them have a fragment.
+    fragments
+        How many fragments they used.
+    run_time
+        Of all its dispatches, in the trace's unit.
+    switches
+        How many times it went from one fragment to another.
+    cost
+        What it paid.
+    causes
+        The same by cause.
+    """
 
     cpu: Natural
     dispatches: Natural

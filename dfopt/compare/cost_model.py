@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from dfopt.errors import InstanceError, MethodError
 from dfopt.problem.cache_state import Leaves
 from dfopt.problem.instance import Instance, Objective
 from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyG, PenaltyMatrix
-from dfopt.structs import NULLABLE, Checked, Natural, Positive
+from dfopt.structs import Checked, Natural, Positive
 from dfopt.trace import Trace
 from dfopt.trace.events import Integers, Numbers
 from dfopt.trace.trace import LEAVES, NOT_GIVEN, UNMANAGED
@@ -59,7 +59,7 @@ class CostModel(Checked, omit_defaults=False):
     """
 
     penalty: Penalty = COUNTING
-    lines: Annotated[Natural | None, NULLABLE] = None
+    lines: Natural | None = None
     lines_by_run_time: bool = False
     leaves: Leaves = Leaves.DIRTY
     objective: Objective = Objective.TOTAL_PENALTY

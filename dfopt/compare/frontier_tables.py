@@ -82,7 +82,7 @@ def switches_table(
         "switches": "switches",
         "with_switches.later": "later",
         "with_switches.latest_by": f"by at most {time}",
-        "mean_wait_with_switches": f"mean wait {time}",
+        "with_switches.mean_wait": f"mean wait {time}",
         "with_switches.p99_wait": f"p99 wait {time}",
     }
     table = table_of("With the time of switches", timed, shown)

@@ -21,26 +21,6 @@ from dfopt.trace.service import Service
 MOST_CPUS = 16
 """Of more CPUs than that, those come first that paid most."""
 
-CAUSES = {
-    Cause.FIRST_LOAD: "nothing has used the fragment before",
-    Cause.REVISITED: "it was last used on this CPU, but another fragment came between",
-    Cause.SPLIT: "it was last used on another CPU, while this task stayed on its own",
-    Cause.MIGRATION: "it was last used on another CPU, and this task comes from another CPU, too",
-    Cause.UNMANAGED: "a task without a fragment ran, and evicted what it found",
-    Cause.WRITE_BACK: "what was changed had to be written to memory",
-    Cause.SAME_TYPE: "one of the same type ran before on this CPU",
-}
-"""What happened before a charge."""
-
-SHORT = {
-    Cause.REVISITED: "revisited",
-    Cause.SPLIT: "split",
-    Cause.UNMANAGED: "unmanaged",
-    Cause.WRITE_BACK: "write-back",
-    Cause.SAME_TYPE: "same type",
-}
-"""Short names of causes, for narrow columns."""
-
 WINDOWS = (
     "bound: no schedule costs less that runs the same dispatches in the same windows, and on no "
     "CPU more of them than is assumed; weak for short windows, since every CPU may begin each "
@@ -132,16 +112,11 @@ def main_cause(causes: Mapping[Cause, int]) -> tuple[Cause | None, int]:
     return next((item for item in by_size(causes) if item[1]), (None, 0))
 
 
-def short_name(cause: Cause | None) -> str | None:
-    """Return the name of a cause for a narrow column."""
-    return None if cause is None else SHORT.get(cause, str(cause))
-
-
 def causes_table(causes: Mapping[Cause, int], paid: int, unit: str) -> Table:
     """Return the cost of each cause, and what those mean that cost something."""
     found = by_size(causes)
     rows = [(cause, cost, cost / paid if paid else None) for cause, cost in found]
-    notes = [f"{cause}: {CAUSES[cause]}" for cause, cost in found if cost]
+    notes = [f"{cause}: {cause.meaning}" for cause, cost in found if cost]
     headings = columns("cause", f"cost [{unit}] :cost", "share :.1%")
     return Table("What it was lost to", headings, rows, notes)
 
@@ -179,7 +154,7 @@ def _paid(
     }
     table = table_of("", parts, {**first, **shown})
     rows = [
-        (*row, one.cost / paid if paid else None, short_name(main_cause(one.causes)[0]))
+        (*row, one.cost / paid if paid else None, getattr(main_cause(one.causes)[0], "short", None))
         for row, one in zip(table.rows, parts, strict=True)
     ]
     return Table("", (*table.columns, *columns("share :.1%", "mainly")), rows)

@@ -150,7 +150,7 @@ def mean_wait_text(row: FrontierRow, unit: str | None) -> str:
     """
     timed, wait = row.with_switches, row.mean_wait
     if timed is not None:
-        wait = row.mean_wait_with_switches
+        wait = timed.mean_wait
     if wait is None:
         return ""
     said = f"mean wait {readable_time(wait, unit)}"

@@ -10,7 +10,7 @@ from typing import Any
 
 from dfopt._version import __version__
 from dfopt.compare import Comparison, comparison_tables
-from dfopt.compare.document import comparison_document, comparisons_document
+from dfopt.compare.document import comparisons_document
 from dfopt.plot import Picture, picture_of, plot_frontier, plot_look_ahead
 from dfopt.plot.frontier import is_drawable
 from dfopt.problem.penalties import PenaltyMatrix
@@ -58,7 +58,6 @@ def report_page(
         part_of(one, trace, "" if alone else f"-{number}", most=MOST_BARS // len(comparisons))
         for number, (one, trace) in enumerate(zip(comparisons, traces, strict=True))
     ]
-    documents = [part["document"] for part in parts]
     # The template's own escaping: in HTML every name is text, in scripts "<" is a code.
     loader = PackageLoader("dfopt.report", "templates")
     environment = Environment(
@@ -76,10 +75,10 @@ def report_page(
     return environment.get_template("report.html.j2").render(
         title=" | ".join(part["name"] for part in parts),
         parts=parts,
-        everything=documents[0] if len(parts) == 1 else comparisons_document(comparisons),
+        everything=comparisons_document(comparisons),
         charts={f"gantt{part['suffix']}": part["gantt"] for part in parts if part["gantt"]},
         interrupted=interrupted or not all(comparison.is_complete for comparison in comparisons),
-        same_costs=all(document["model"] == documents[0]["model"] for document in documents),
+        same_costs=all(one.model == comparisons[0].model for one in comparisons),
         beside=[] if alone else comparison_tables(comparisons),
         command=command,
         version=__version__,
@@ -124,7 +123,7 @@ def part_of(
     return {
         "name": comparison.name,
         "suffix": suffix,
-        "document": comparison_document(comparison),
+        "comparison": comparison,
         "tables": comparison.shown(with_windows=True, verbose=True),
         "tiles": [
             (heading(replace(column, format="")), cell_text(value, column))

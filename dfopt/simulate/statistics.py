@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Annotated
 
-from msgspec import Meta
-
-from dfopt.structs import DocumentPart
+from dfopt.structs import DocumentPart, NonNegative
 
 CONFIDENCE = 0.95
 
@@ -25,7 +22,7 @@ class Interval(DocumentPart):
     """
 
     mean: float
-    half_width: Annotated[float, Meta(ge=0)] | None
+    half_width: NonNegative | None
 
 
 def confidence_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> Interval:

@@ -8,11 +8,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
-from dfopt.structs import Natural
+from dfopt.structs import DocumentPart, Natural
 from dfopt.trace.process_names import process_names
 from dfopt.trace.trace import UNMANAGED, Trace
 
@@ -23,9 +22,16 @@ MOST_COMMS = 2
 """At most this many comms stand behind a label."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CommCount:
-    """How many tasks of a fragment have a comm."""
+class CommCount(DocumentPart):
+    """How many tasks of a fragment have a comm.
+
+    Parameters
+    ----------
+    comm
+        The comm.
+    tasks
+        How many have it.
+    """
 
     comm: str
     tasks: Natural

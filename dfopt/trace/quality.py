@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
-from typing import ClassVar
 
 from dfopt.render import counted
-from dfopt.structs import Natural
+from dfopt.structs import DocumentPart, Natural, Share
 
 NOT_REPORTED = (
     "no loss is recorded, so the kernel did not report them (as the first ones to new threads); "
@@ -17,8 +15,7 @@ NOT_REPORTED = (
 """Why switches are missing where the recording does not say that events were lost."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Quality:
+class Quality(DocumentPart, omit_defaults=False):
     """The numbers of lines and events of a trace that were read, lost or not understood.
 
     Parameters
@@ -46,7 +43,7 @@ class Quality:
         CPUs without any event, below the number of CPUs that the file declares or shows.
     """
 
-    DERIVED: ClassVar = ("warnings",)
+    DERIVED = ("warnings",)
 
     lines: Natural = 0
     unparsed: Natural = 0
@@ -95,6 +92,18 @@ class Quality:
             names = ", ".join(_ranges(self.silent_cpus))
             found.append(f"no event on CPU {names}: idle all the time, or not recorded")
         return tuple(found)
+
+
+class LabelledQuality(Quality, omit_defaults=False):
+    """How far a trace with fragments can be trusted.
+
+    Parameters
+    ----------
+    unlabelled_share
+        Share of the run time without a fragment.
+    """
+
+    unlabelled_share: Share
 
 
 def _ranges(numbers: Sequence[int]) -> Iterator[str]:

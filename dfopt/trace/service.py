@@ -9,11 +9,10 @@ from __future__ import annotations
 from typing import Annotated
 
 import numpy as np
-from msgspec import Meta
 from numpy.typing import NDArray
 
 from dfopt.errors import DfoptError
-from dfopt.structs import REQUIRED, DocumentPart, Natural, Positive, Share, written
+from dfopt.structs import REQUIRED, DocumentPart, Natural, NonNegative, Positive, Share, written
 from dfopt.trace.events import Flags, Integers, Numbers, Stop
 from dfopt.trace.latest_of_same import latest_of_same
 from dfopt.trace.nice import NICE_0
@@ -40,7 +39,7 @@ class WaitFigures(DocumentPart):
     """
 
     count: Positive
-    mean: Annotated[float, Meta(ge=0)]
+    mean: NonNegative
     p50: Natural
     p99: Natural
     longest: Natural

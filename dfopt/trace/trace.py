@@ -10,17 +10,18 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
+from msgspec.structs import asdict
 
 from dfopt.problem.cache_state import Leaves
 from dfopt.problem.instance import Objective
 from dfopt.problem.penalties import Penalty
 from dfopt.render import MOST_ROWS, html
-from dfopt.structs import Checked, Positive
+from dfopt.structs import DERIVED_DIGITS, Checked, Positive
 from dfopt.table import Table, TableColumn
 from dfopt.trace.assumed import Assumed
 from dfopt.trace.events import Integers, Numbers, Stop, Stops, no_numbers, no_times
 from dfopt.trace.lengths import Lengths
-from dfopt.trace.quality import Quality
+from dfopt.trace.quality import LabelledQuality, Quality
 
 REQUEST_LOG = "log of requests"
 """The source of traces that were made of such a log."""
@@ -274,6 +275,12 @@ class Trace:
         total = self.run_time
         unlabelled = self.fragment == UNMANAGED
         return int((self.end - self.start)[unlabelled].sum()) / total if total else 0.0
+
+    @property
+    def labelled_quality(self) -> LabelledQuality:
+        """How far it can be trusted, and the share without a fragment with six decimal places."""
+        share = round(self.unlabelled_share, DERIVED_DIGITS)
+        return LabelledQuality(**asdict(self.quality), unlabelled_share=share)
 
     def __repr__(self) -> str:
         """Return a line with how much it holds."""

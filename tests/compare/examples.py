@@ -8,7 +8,7 @@ from dfopt.compare.attainable.frontier import FrontierRow, Scheduling, WaitingFr
 from dfopt.compare.comparison import Comparison
 from dfopt.compare.comparison_parts import Cause, CpuResult, FragmentResult, Realised, WindowResult
 from dfopt.compare.cost_model import CostModel
-from dfopt.trace import Quality
+from dfopt.trace.quality import LabelledQuality
 
 
 def causes(**costs: int) -> dict[Cause, int]:
@@ -67,7 +67,7 @@ def frontier(**changes: object) -> WaitingFrontier:
     return WaitingFrontier(**{**fields, **changes})  # type: ignore[arg-type]
 
 
-def comparison(**changes: object) -> Comparison:
+def comparison(*, unlabelled_share: float = 0.125, **changes: object) -> Comparison:
     """Return two CPUs and two fragments that paid 12, and could have paid 4 to 6."""
     fields: dict[str, object] = {
         "name": "made by hand",
@@ -99,8 +99,9 @@ def comparison(**changes: object) -> Comparison:
                 causes=causes(first_load=1, revisited=2, split=2),
             ),
         ),
-        "unlabelled_share": 0.125,
-        "quality": Quality(lines=21, events=20, breaks=1, silent_cpus=(3,)),
+        "quality": LabelledQuality(
+            lines=21, events=20, breaks=1, silent_cpus=(3,), unlabelled_share=unlabelled_share
+        ),
     }  # fmt: skip
     return Comparison(**{**fields, **changes})  # type: ignore[arg-type]
 

@@ -13,8 +13,7 @@ from dfopt.compare.attainable.switches_take_time import WithSwitches
 from dfopt.compare.comparison import Comparison
 from dfopt.compare.comparison_parts import Cause, OrderKept, Realised
 from dfopt.compare.cost_model import CostModel
-from dfopt.compare.document import comparison_document, write_comparison
-from dfopt.compare.saved_comparison import read_comparisons
+from dfopt.compare.document import ONE_TRACE, read_comparisons
 from dfopt.compare.window_length import WHOLE, parse_window
 from dfopt.files import schema
 from dfopt.problem.penalties import PenaltyF, PenaltyG
@@ -410,7 +409,7 @@ def test_rows_say_what_ran_in_parallel() -> None:
     assert "parallel: share of the run time" in text
 
 
-TIMED = WithSwitches(later=2, latest_by=700, total_wait=1000, p99_wait=90_000)
+TIMED = WithSwitches(later=2, latest_by=700, total_wait=1000, p99_wait=90_000, mean_wait=55.555556)
 
 
 def test_rows_say_what_becomes_of_them_when_switches_take_time() -> None:
@@ -507,10 +506,10 @@ def test_what_was_assumed_is_not_called_recorded(
     text = printed(report(known))
     assert "assumed" in rows(text)
     assert "\nrecorded " not in text
-    document = comparison_document(known)
+    document = ONE_TRACE.to_document(known)
     Draft202012Validator(schema("comparison")).validate(document)
     assert document["assumed"] == assumed
-    write_comparison(tmp_path / "c.json", known)
+    ONE_TRACE.write(known, tmp_path / "c.json")
     assert read_comparisons(tmp_path / "c.json") == (known,)
     assert ("later than assumed" in said["attainable"]) == (assumed is Assumed.STARTS)
-    assert "assumed" not in comparison_document(comparison())
+    assert "assumed" not in ONE_TRACE.to_document(comparison())

@@ -21,7 +21,7 @@ from dfopt.compare.attainable.arrivals import arrivals_of
 from dfopt.compare.attainable.bound import bound, lower_bound, stretch_bounds
 from dfopt.compare.attainable.frontier import Scheduling
 from dfopt.compare.attainable.local_search import search
-from dfopt.compare.document import comparison_document
+from dfopt.compare.document import ONE_TRACE
 from dfopt.problem.cache_domains import CacheDomains
 from dfopt.problem.penalties import PenaltyF, PenaltyMatrix
 from dfopt.trace import Trace
@@ -85,7 +85,7 @@ def checked(trace: Trace, model: CostModel, **options: Any) -> Comparison:
     for row in found.frontier.rows:
         for least in (row.bound, row.bound_with_lengths):
             assert least is None or least <= row.cost
-    assert comparison_document(found)["realised"]["total"] == found.realised.total
+    assert ONE_TRACE.to_document(found)["realised"]["total"] == found.realised.total
     return found
 
 

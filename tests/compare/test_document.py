@@ -13,8 +13,7 @@ from dfopt.compare.attainable.switches_take_time import WithSwitches
 from dfopt.compare.comparison import Comparison
 from dfopt.compare.comparison_parts import Cause
 from dfopt.compare.cost_model import CostModel
-from dfopt.compare.document import comparison_document, comparisons_document
-from dfopt.compare.saved_comparison import read_comparisons
+from dfopt.compare.document import ONE_TRACE, comparisons_document, read_comparisons
 from dfopt.compare.window_length import WHOLE, parse_window
 from dfopt.errors import DfoptError
 from dfopt.files import schema
@@ -41,7 +40,9 @@ UNKNOWN_WAITS = replace(frontier().rows[1], total_wait=None, p99_wait=None)
 TIMED = replace(
     frontier().rows[1],
     switches=3,
-    with_switches=WithSwitches(later=2, latest_by=7, total_wait=100, p99_wait=50),
+    with_switches=WithSwitches(
+        later=2, latest_by=7, total_wait=100, p99_wait=50, mean_wait=round(100 / 18, 6)
+    ),
 )
 EXAMPLES = [
     comparison(),
@@ -78,7 +79,7 @@ def save(path: Path, document: dict[str, Any]) -> Path:
 
 
 def test_the_document_says_what_was_compared() -> None:
-    document = comparison_document(comparison())
+    document = ONE_TRACE.to_document(comparison())
     assert document["format"] == "dfopt-comparison/1"
     assert document["trace"] == "made by hand"
     assert (document["dispatches"], document["managed"]) == (20, 18)
@@ -100,8 +101,8 @@ def test_the_document_says_what_was_compared() -> None:
 
 
 def test_the_document_says_what_was_attainable() -> None:
-    assert comparison_document(comparison())["frontier"] is None
-    found = comparison_document(comparison(frontier=frontier()))["frontier"]
+    assert ONE_TRACE.to_document(comparison())["frontier"] is None
+    found = ONE_TRACE.to_document(comparison(frontier=frontier()))["frontier"]
     recorded, timeline, *_ = found["rows"]
     assert (recorded["scheduling"], recorded["bound"], recorded["optimal"]) == (
         "recorded", None, False,
@@ -113,8 +114,10 @@ def test_the_document_says_what_was_attainable() -> None:
 
 
 def test_the_schema_knows_every_way_of_scheduling() -> None:
-    row = schema("comparison")["$defs"]["frontier-row"]["properties"]
-    assert row["scheduling"]["enum"] == [*map(str, Scheduling)]
+    defined = schema("comparison")["$defs"]
+    row = defined["FrontierRow"]["properties"]
+    assert row["scheduling"]["$ref"] == "#/$defs/Scheduling"
+    assert set(defined["Scheduling"]["enum"]) == {*map(str, Scheduling)}
 
 
 @pytest.mark.parametrize(
@@ -122,24 +125,26 @@ def test_the_schema_knows_every_way_of_scheduling() -> None:
 )
 def test_ratios_of_nothing(bound: int, realised: int, ratio: float | None) -> None:
     one = window("5", bound=bound, rolling=bound, realised=realised)
-    (row,) = comparison_document(comparison(windows=(one,)))["windows"]
+    (row,) = ONE_TRACE.to_document(comparison(windows=(one,)))["windows"]
     assert row["ratio"] == row["rolling_ratio"] == ratio
 
 
 @pytest.mark.parametrize("one", EXAMPLES)
 def test_documents_fit_the_schema(one: Comparison) -> None:
     validator = Draft202012Validator(schema("comparison"))
-    for document in (comparison_document(one), comparisons_document([one, one])):
+    for document in (ONE_TRACE.to_document(one), comparisons_document([one, one])):
         validator.validate(json.loads(json.dumps(document)))
 
 
 def test_the_schema_knows_every_cause() -> None:
-    assert list(schema("comparison")["$defs"]["causes"]["properties"]) == [*map(str, Cause)]
+    assert list(
+        schema("comparison")["$defs"]["CpuResult"]["properties"]["causes"]["properties"]
+    ) == [*map(str, Cause)]
 
 
 def test_the_schema_refuses_a_mixture() -> None:
     validator = Draft202012Validator(schema("comparison"))
-    document = comparison_document(comparison())
+    document = ONE_TRACE.to_document(comparison())
     assert validator.is_valid(document)
     assert not validator.is_valid({**document, "traces": []})
     assert not validator.is_valid({key: document[key] for key in document if key != "causes"})
@@ -148,14 +153,14 @@ def test_the_schema_refuses_a_mixture() -> None:
 
 @pytest.mark.parametrize("one", EXAMPLES)
 def test_saved_comparisons_are_read_back(tmp_path: Path, one: Comparison) -> None:
-    alone = save(tmp_path / "one.json", comparison_document(one))
-    assert read_comparisons(alone) == (replace(one, unlabelled_share=0.125),)
+    alone = save(tmp_path / "one.json", ONE_TRACE.to_document(one))
+    assert read_comparisons(alone) == (one,)
     several = save(tmp_path / "two.json", comparisons_document([one, comparison(name="other")]))
     assert read_comparisons(several) == (one, comparison(name="other"))
 
 
 def changed(path: tuple[str | int, ...], value: object) -> dict[str, Any]:
-    document = comparison_document(comparison())
+    document = ONE_TRACE.to_document(comparison())
     inner: Any = document
     for key in path[:-1]:
         inner = inner[key]
@@ -194,7 +199,7 @@ def test_wrong_documents_are_refused(
 
 
 def test_documents_without_later_additions_are_read(tmp_path: Path) -> None:
-    document = comparison_document(comparison())
+    document = ONE_TRACE.to_document(comparison())
     del document["policy"], document["frontier"]
     for holder in (document, *document["fragments"], *document["cpus"]):
         del holder["causes"][str(Cause.SAME_TYPE)]

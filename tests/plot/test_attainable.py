@@ -93,7 +93,7 @@ def test_the_same_picture_has_the_same_bytes(tmp_path: Path) -> None:
 
 def test_the_axis_says_where_switches_delay_nothing() -> None:
     assert "delayed nothing" not in plot_attainable([COMPARISON]).get_xlabel()
-    timed = WithSwitches(later=2, latest_by=7, total_wait=100, p99_wait=9)
+    timed = WithSwitches(later=2, latest_by=7, total_wait=100, p99_wait=9, mean_wait=5.555556)
     rows = [replace(row, with_switches=timed) for row in frontier().rows]
     known = replace(COMPARISON, frontier=replace(frontier(), rows=tuple(rows)))
     ax = plot_attainable([known])

@@ -157,7 +157,7 @@ def test_waits_that_do_not_differ_leave_room_beside_them() -> None:
 
 def test_the_axis_says_where_switches_delay_nothing() -> None:
     assert "delayed" not in plot_frontier([COMPARISON]).get_xlabel()
-    timed = WithSwitches(later=2, latest_by=7, total_wait=100, p99_wait=9)
+    timed = WithSwitches(later=2, latest_by=7, total_wait=100, p99_wait=9, mean_wait=5.555556)
     rows = tuple(replace(row, with_switches=timed) for row in frontier().rows)
     ax = plot_frontier([comparison(frontier=frontier(rows=rows))])
     assert ax.get_xlabel().endswith(", as if switches delayed nothing")

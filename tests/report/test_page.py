@@ -15,7 +15,7 @@ from dfopt import replace
 from dfopt.compare import CostModel, compare_trace, parse_window
 from dfopt.compare.attainable.switches_take_time import WithSwitches
 from dfopt.compare.comparison_parts import OrderKept, Realised
-from dfopt.compare.document import comparison_document, comparisons_document
+from dfopt.compare.document import ONE_TRACE, comparisons_document
 from dfopt.errors import DfoptError
 from dfopt.problem.penalties import PenaltyG
 from dfopt.render import cell_text
@@ -43,7 +43,7 @@ def test_names_are_text(tmp_path: Path) -> None:
     page = report_page([found], [trace], command=EVIL)
     assert "<script>alert" not in page
     assert "&lt;/script&gt;&lt;script&gt;alert" in page
-    assert script(page, "comparison") == json.loads(json.dumps(comparison_document(found)))
+    assert script(page, "comparison") == json.loads(json.dumps(ONE_TRACE.to_document(found)))
     assert EVIL in json.dumps(script(page, "charts")["gantt"])
     # Everything stands in the file: it loads nothing.
     assert not re.search(r"<(script|img|iframe)[^>]+src=|<link[^>]+href=\"(?!data:)", page)
@@ -253,7 +253,9 @@ def test_missing_package_has_a_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_page_says_what_becomes_of_schedules_when_switches_take_time(tmp_path: Path) -> None:
     trace = read_trace(write_trace(tmp_path / "trace.jsonl", time_unit="ns"))
     plain = frontier()
-    timed = WithSwitches(later=2, latest_by=7000, total_wait=1000, p99_wait=90_000)
+    timed = WithSwitches(
+        later=2, latest_by=7000, total_wait=1000, p99_wait=90_000, mean_wait=55.555556
+    )
     later = replace(plain.rows[3], switches=5, with_switches=timed)
     found = replace(plain, rows=(*plain.rows[:3], later, *plain.rows[4:]))
     page = report_page([comparison(frontier=found)], [trace], command="")

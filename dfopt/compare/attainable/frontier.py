@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import ClassVar
+
+from msgspec import field
 
 from dfopt.compare.attainable.bound.proof import WaitingProof
 from dfopt.compare.attainable.switches_take_time import WithSwitches
 from dfopt.compare.attainable.timed_schedule import TimedSchedule
-from dfopt.structs import Natural
+from dfopt.structs import DocumentPart, Natural, NonNegative, Share, document_of
 from dfopt.time_units import readable_time
 
 
@@ -39,8 +40,7 @@ class Scheduling(StrEnum):
     """An online rule: a CPU keeps to its fragment until something has waited for some time."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FrontierRow:
+class FrontierRow(DocumentPart, omit_defaults=False):
     """A schedule of a trace's dispatches, and the bound of all schedules with its limit.
 
     Parameters
@@ -79,7 +79,8 @@ class FrontierRow:
         Proofs of ``bound`` and ``bound_with_lengths`` where there are any.
     """
 
-    DERIVED: ClassVar = ("mean_wait", "optimal")
+    DERIVED = ("mean_wait", "is_optimal")
+    UNWRITTEN = UNSHOWN = ("schedule", "proofs")
 
     scheduling: Scheduling
     wait: Natural | None = None
@@ -90,11 +91,19 @@ class FrontierRow:
     dispatches: Natural
     total_wait: Natural | None
     p99_wait: Natural | None
-    parallel_share: float | None = None
+    parallel_share: Share | None = None
     switches: Natural | None = None
     with_switches: WithSwitches | None = None
-    schedule: TimedSchedule | None = field(default=None, repr=False, compare=False)
-    proofs: tuple[WaitingProof, ...] = field(default=(), repr=False, compare=False)
+    schedule: TimedSchedule | None = None
+    proofs: tuple[WaitingProof, ...] = ()
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the figures are the same; schedules and proofs do not count."""
+        return isinstance(other, FrontierRow) and document_of(self) == document_of(other)
+
+    def __hash__(self) -> int:
+        """Return a number that is the same for rows with the same figures."""
+        return hash((self.scheduling, self.wait, self.patience, self.cost))
 
     def limit(self, unit: str | None) -> str:
         """Return the longest wait that is permitted, or the patience; empty without such a time."""
@@ -106,15 +115,9 @@ class FrontierRow:
         return f"{self.scheduling} {self.limit(unit)}".rstrip()
 
     @property
-    def mean_wait(self) -> float | None:
+    def mean_wait(self) -> NonNegative | None:
         """Return the mean wait of a dispatch."""
         return None if self.total_wait is None else self.total_wait / self.dispatches
-
-    @property
-    def mean_wait_with_switches(self) -> float | None:
-        """Return the mean wait of a dispatch when switches take time."""
-        found = self.with_switches
-        return None if found is None else found.total_wait / self.dispatches
 
     @property
     def is_optimal(self) -> bool:
@@ -122,8 +125,7 @@ class FrontierRow:
         return self.cost == self.bound_with_lengths
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WaitingFrontier:
+class WaitingFrontier(DocumentPart, omit_defaults=False):
     """Costs against waiting for one trace: what was paid, and what was attainable.
 
     Parameters
@@ -145,15 +147,13 @@ class WaitingFrontier:
         Whether no row was left out because of an interrupt.
     """
 
-    KEYS: ClassVar = {"is_complete": "complete"}
-
     rows: tuple[FrontierRow, ...]
     patience: tuple[FrontierRow, ...] = ()
     left_out: str | None = None
     unknown: Natural = 0
     kept: Natural = 0
     warnings: tuple[str, ...] = ()
-    is_complete: bool = True
+    is_complete: bool = field(name="complete", default=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

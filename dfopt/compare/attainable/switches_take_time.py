@@ -6,23 +6,19 @@ include switches, that is not what a machine does. So each schedule is replayed 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
-
 import numpy as np
 
 from dfopt.compare.attainable.arrivals import NONE, Arrivals
 from dfopt.compare.attainable.timed_schedule import TimedSchedule, switch_costs_of, waits_of
 from dfopt.compare.cost_model import CostModel
-from dfopt.structs import Natural
+from dfopt.structs import DocumentPart, Natural, NonNegative
 from dfopt.trace.events import Integers
 from dfopt.trace.lengths import Lengths
-from dfopt.trace.service import percentile
+from dfopt.trace.service import SHOWN_DIGITS, percentile
 from dfopt.trace.trace import Trace
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WithSwitches:
+class WithSwitches(DocumentPart):
     """What becomes of a schedule when its switches take as long as they cost.
 
     Parameters
@@ -31,16 +27,17 @@ class WithSwitches:
         The number of dispatches that start later than recorded.
     latest_by
         By how much at most, in the trace's unit of time.
-    total_wait, p99_wait
-        The sum of the waits, loading included, and their 99th percentile (nearest rank).
+    total_wait
+        The sum of the waits, loading included.
+    p99_wait, mean_wait
+        Their 99th percentile (nearest rank), and their mean.
     """
-
-    DERIVED: ClassVar = ("mean_wait",)
 
     later: Natural
     latest_by: Natural
     total_wait: Natural
     p99_wait: Natural
+    mean_wait: NonNegative
 
 
 def switches_take_time(trace: Trace, model: CostModel) -> bool:
@@ -61,6 +58,7 @@ def with_switches(arrivals: Arrivals, schedule: TimedSchedule) -> WithSwitches:
         latest_by=max(0, int(late.max())),
         total_wait=int(waits.sum()),
         p99_wait=percentile(waits, 99),
+        mean_wait=round(int(waits.sum()) / len(waits), SHOWN_DIGITS),
     )
 
 

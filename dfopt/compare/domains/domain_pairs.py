@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -12,7 +11,7 @@ from dfopt.compare.comparison_parts import WindowLabel
 from dfopt.compare.dispatches import Dispatches, Rows
 from dfopt.compare.domains.least_pairs import STEPS, least_pairs
 from dfopt.problem.cache_domains import CacheDomains
-from dfopt.structs import Natural
+from dfopt.structs import DocumentPart, Natural, NonNegative, written
 from dfopt.trace.events import Integers
 from dfopt.trace.latest_of_same import latest_of_same
 from dfopt.trace.service import far_migrations
@@ -25,17 +24,25 @@ FEWEST_STEPS = 50
 """A window gets at least 50 of them."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FragmentShare:
-    """The run time of a fragment in one domain, in the trace's unit."""
+class FragmentShare(DocumentPart):
+    """What a domain runs of a fragment.
+
+    Parameters
+    ----------
+    df
+        The fragment.
+    domain
+        The number of the domain, from 0.
+    run_time
+        In the trace's unit.
+    """
 
     df: str
     domain: Natural
     run_time: Natural
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DomainWindow:
+class DomainWindow(DocumentPart):
     """The pairs of a fragment and a domain where it runs, for one length of window.
 
     Parameters
@@ -62,7 +69,7 @@ class DomainWindow:
         The allotment, where there is only one window.
     """
 
-    DERIVED: ClassVar = ("ratio",)
+    DERIVED = ("ratio",)
 
     window: WindowLabel
     count: Natural
@@ -72,16 +79,15 @@ class DomainWindow:
     least: Natural
     proven: Natural
     arrivals_bound: Natural
-    allotment: tuple[FragmentShare, ...] | None = None
+    allotment: tuple[FragmentShare, ...] | None = written(None)
 
     @property
-    def ratio(self) -> float:
+    def ratio(self) -> NonNegative:
         """Return pairs / bound; a window with a fragment has a pair."""
         return self.pairs / self.bound
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DomainComparison:
+class DomainComparison(DocumentPart):
     """The use of cache domains by a trace.
 
     Parameters
@@ -100,7 +106,7 @@ class DomainComparison:
     domains: tuple[tuple[Natural, ...], ...]
     arrivals: Natural
     windows: tuple[DomainWindow, ...]
-    far_migrations: Natural | None = None
+    far_migrations: Natural | None = written(None)
 
 
 def domain_comparison(

@@ -101,10 +101,12 @@ class Machine(Checked):
         Meta(
             extra={"reader": _domains},
             extra_json_schema={
-                "replaced_by": [
-                    {"type": "string"},
-                    {"type": "array", "items": {"$ref": "#/$defs/DomainRow"}},
-                ]
+                "replaced_by": {
+                    "anyOf": [
+                        {"type": "string"},
+                        {"type": "array", "items": {"$ref": "#/$defs/DomainRow"}},
+                    ]
+                }
             },
         ),
     ] = None

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
-from typing import Annotated
 
-from msgspec import Meta, field
+from msgspec import field
 
 from dfopt.errors import DfoptError
 from dfopt.problem.instance import Objective
@@ -18,7 +17,7 @@ from dfopt.simulate.run_queue.policies import policy_with
 from dfopt.simulate.run_queue.recorder import Counters
 from dfopt.simulate.run_queue.scenario import Scenario
 from dfopt.simulate.run_queue.spin_lock import SpinLock
-from dfopt.structs import DocumentPart, Natural, Positive, Share, replace
+from dfopt.structs import DocumentPart, Natural, NonNegative, Positive, Share, replace
 from dfopt.trace.lengths import Lengths
 from dfopt.trace.service import Service, service_of
 from dfopt.trace.trace import Trace, TraceHeader
@@ -169,7 +168,7 @@ class TimeFigures(DocumentPart):
     """
 
     count: Natural
-    mean: Annotated[float, Meta(ge=0)]
+    mean: NonNegative
     longest: Natural
 
 

@@ -17,7 +17,7 @@ from dfopt.parallel import available_processors
 from dfopt.parallel.pool import performed
 from dfopt.simulate.policy_source import naming_policy
 from dfopt.simulate.statistics import CONFIDENCE, Interval, confidence_interval
-from dfopt.structs import DocumentPart, Natural, Positive, Share, written
+from dfopt.structs import DocumentPart, Natural, NonNegative, Positive, Share, written
 from dfopt.table import Table, Uncertain, columns, facts
 from dfopt_models.space_sharing.job import JobFigures
 from dfopt_models.space_sharing.mix import Mix
@@ -143,7 +143,7 @@ class PolicySummary(DocumentPart):
     policy: str
     replications: Positive
     events: Natural
-    duration: Annotated[float, Meta(ge=0)] = field(name="simulated_s")
+    duration: NonNegative = field(name="simulated_s")
     jobs: tuple[JobSummary, ...]
 
     def job(self, application: str) -> JobSummary:
