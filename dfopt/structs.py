@@ -42,6 +42,9 @@ Natural = Annotated[int, Meta(ge=0, le=LARGEST_TOTAL)]
 Positive = Annotated[int, Meta(ge=1, le=LARGEST_TOTAL)]
 """An integer from 1 to 2^62."""
 
+Percent = Annotated[int, Meta(ge=0, le=100)]
+"""An integer from 0 to 100."""
+
 Signed = Annotated[int, Meta(ge=-LARGEST_TOTAL, le=LARGEST_TOTAL)]
 """An integer from -2^62 to 2^62."""
 

@@ -88,13 +88,14 @@ def scenarios_of(
     DfoptError
         When one cannot be read, or a setting does not fit it.
     """
+    from dfopt.simulate.policy_source import PYTHON
     from dfopt.simulate.run_queue.scenario_document import (
         read_scenario,
         scenario_of_trace,
         scenario_of_workload,
         shipped_scenarios,
     )
-    from dfopt.simulate.run_queue.workloads.own_workload import PYTHON, is_own_workload
+    from dfopt.simulate.run_queue.workloads.own_workload import is_own_workload
 
     listed = list(
         dict.fromkeys(

@@ -1,4 +1,4 @@
-"""Policies by name, by module and class, or from a user's file."""
+"""Code of users: policies by name, classes by module or file, and what their errors say."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ import importlib.util
 import os
 import sys
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from types import ModuleType
-from typing import ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar
 
 from dfopt.errors import DfoptError
+
+PYTHON = ".py"
 
 
 class HasName(Protocol):
@@ -58,11 +60,22 @@ def policy_named(
     """
     if source in policies:
         return policies[source]
-    where, _, name = source.rpartition(":") if ":" in source else (source, "", "")
-    if where.endswith(".py"):
-        return _policy_in(module_of_file(where), name, where, base)
-    if name:
-        return _policy_in(module_named(where), name, where, base)
+    where, _, name = source_parts(source)
+    if name or where.endswith(PYTHON):
+
+        def is_policy(found: object) -> bool:
+            return isinstance(found, type) and issubclass(found, base) and found is not base
+
+        own: type[PolicyT] = class_in(
+            source,
+            is_policy,
+            "policy",
+            f"derived from {base.__name__}",
+            remedy=f"derive it from {base.__name__}",
+        )
+        if not isinstance(vars(own).get("name"), str):
+            own.name = own.__name__
+        return own
     if Path(where).suffix:
         raise DfoptError(
             f"{source!r} is no policy, since policies are Python programs; name a file.py, which "
@@ -103,23 +116,82 @@ def naming_policy(policy: type[HasName]) -> Iterator[None]:
 
 
 def _failed(policy: type[HasName], error: BaseException) -> DfoptError:
-    (what,) = traceback.format_exception_only(error)[-1:]
-    what = " ".join(what.removeprefix(f"{policy.__module__}.").split())
-    file = getattr(sys.modules.get(policy.__module__), "__file__", None) or ""
-    frames = [
-        frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file
-    ]
-    if not frames:
+    file = file_of(policy)
+    what, frame = failure(error, file)
+    what = what.removeprefix(f"{policy.__module__}.")
+    if frame is None:
         return DfoptError(
             f"the simulation fails under the policy {policy.name!r} ({what}); check what its "
             "callbacks return, and what they ask the engine for",
             file=file,
         )
     return DfoptError(
-        f"the policy {policy.name!r} fails in {frames[-1].name} ({what}); correct it",
-        place=f"line {frames[-1].lineno}",
+        f"the policy {policy.name!r} fails in {frame.name} ({what}); correct it",
+        place=f"line {frame.lineno}",
         file=file,
     )
+
+
+def failure(error: BaseException, file: str) -> tuple[str, traceback.FrameSummary | None]:
+    """Return what an error says, and where a file raised it or called what raised it."""
+    frames = [
+        frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file
+    ]
+    what = " ".join(traceback.format_exception_only(error)[-1].split())
+    return what, frames[-1] if frames else None
+
+
+def file_of(own: type[Any]) -> str:
+    """Return the file that a class is defined in, or an empty text."""
+    return getattr(sys.modules.get(own.__module__), "__file__", None) or ""
+
+
+def source_parts(source: str) -> tuple[str, str, str]:
+    """Return file or module, colon, and class."""
+    return source.rpartition(":") if ":" in source else (source, "", "")
+
+
+def class_in(
+    source: str, fits: Callable[[object], bool], noun: str, what: str, *, remedy: str
+) -> Any:
+    """Return the class that a user names.
+
+    Parameters
+    ----------
+    source
+        ``module:Class``, where the module is imported as from the current folder; or ``file.py``,
+        which must define one such class; or ``file.py:Class``.
+    fits
+        Whether an object is such a class.
+    noun, what, remedy
+        What errors call it, what it has to be, and what to do where there is none.
+
+    Raises
+    ------
+    DfoptError
+        When there is no such class, or the code cannot be loaded.
+    """
+    where, _, name = source_parts(source)
+    module = module_of_file(where) if where.endswith(PYTHON) else module_named(where)
+    own = {
+        found.__name__: found
+        for found in vars(module).values()
+        if fits(found) and found.__module__ == module.__name__
+    }
+    names = ", ".join(own)
+    if name:
+        found = getattr(module, name, None)
+        if fits(found):
+            return found
+        hint = f"there is {names}" if own else remedy
+        raise DfoptError(f"has no {noun} {name!r}; {hint}", file=where)
+    if len(own) != 1:
+        raise DfoptError(
+            f"must define one {noun}, {what}, but there are: {names or 'none'}; say which with "
+            "file.py:Class",
+            file=where,
+        )
+    return next(iter(own.values()))
 
 
 def module_named(name: str) -> ModuleType:
@@ -154,37 +226,3 @@ def module_of_file(path: str) -> ModuleType:
 
 def _not_loaded(file: str, error: BaseException) -> DfoptError:
     return DfoptError(f"cannot be loaded ({type(error).__name__}: {error}); correct it", file=file)
-
-
-def _policy_in(module: ModuleType, name: str, file: str, base: type[PolicyT]) -> type[PolicyT]:
-    candidates = (_as_policy(value, base) for value in vars(module).values())
-    own = [
-        policy
-        for policy in candidates
-        if policy is not None and policy.__module__ == module.__name__
-    ]
-    names = ", ".join(policy.__name__ for policy in own)
-    if name:
-        found = _as_policy(getattr(module, name, None), base)
-        if found is not None:
-            return _named(found)
-        hint = f"there is {names}" if own else f"derive it from {base.__name__}"
-        raise DfoptError(f"has no policy {name!r}; {hint}", file=file)
-    if len(own) != 1:
-        raise DfoptError(
-            f"must define one policy, derived from {base.__name__}, but there are: "
-            f"{names or 'none'}; say which with file.py:Class",
-            file=file,
-        )
-    return _named(own[0])
-
-
-def _as_policy(found: object, base: type[PolicyT]) -> type[PolicyT] | None:
-    is_policy = isinstance(found, type) and issubclass(found, base) and found is not base
-    return found if is_policy else None  # type: ignore[return-value]
-
-
-def _named(policy: type[PolicyT]) -> type[PolicyT]:
-    if not isinstance(vars(policy).get("name"), str):
-        policy.name = policy.__name__
-    return policy

@@ -330,7 +330,6 @@ class Policy:
         Called when :attr:`scenario` is set, and before :attr:`engine` is. When all policies are
         simulated, those are left out that return a reason.
         """
-        del cpus
         if workload.restricts_cpus and not self.obeys_cpus_allowed:
             return "some threads may not run on all CPUs, which it does not look at"
         return None
@@ -373,7 +372,6 @@ class Policy:
 
     def slice(self, thread: Thread, cpu: int) -> int:
         """Return the time for which a picked thread may execute, without penalties; 0: no limit."""
-        del thread, cpu
         return 0
 
     def blocked(self, thread: Thread, cpu: int) -> None:
@@ -399,7 +397,6 @@ class Policy:
         bool
             Whether it leaves its CPU before it touches the data, and is :meth:`ready` anew.
         """
-        del thread, fragment, cpu
         return False
 
     def tick(self) -> None:
@@ -420,5 +417,4 @@ class TimeSliced(Policy):
 
     def slice(self, thread: Thread, cpu: int) -> int:
         """Return the time slice."""
-        del thread, cpu
         return self.time_slice

@@ -25,7 +25,7 @@ from dfopt.simulate.run_queue.cpu import Cpu
 from dfopt.simulate.run_queue.policy_errors import STALLED, endless, stalled, stuck
 from dfopt.simulate.run_queue.requests import Requests
 from dfopt.simulate.run_queue.scenario import Machine
-from dfopt.simulate.run_queue.work import CpuWork, Task
+from dfopt.simulate.run_queue.spin_lock import Task
 from dfopt.simulate.run_queue.workload import NewThread, Workload
 
 
@@ -69,7 +69,7 @@ class Kernel(Requests):
             return thread.run_time
         return thread.run_time + self._cpus[cpu].progress()
 
-    def run(self, until: int | None = None) -> None:
+    def run(self, until: int | None = None) -> None:  # noqa: PLR0912 - in one piece, for its speed
         """Run until all threads have ended.
 
         Parameters
@@ -99,8 +99,11 @@ class Kernel(Requests):
                 if what.due != number:
                     continue
                 self.now = now
-                what.burst_ends()
-                calls = 0
+                if what.is_at_work:
+                    what.go_on()
+                else:
+                    what.burst_ends()
+                    calls = 0
             else:
                 self.now = now
                 calls = self._act(what, calls)
@@ -133,13 +136,11 @@ class Kernel(Requests):
 
     def _act(self, what: Any, calls: int) -> int:
         """Let something happen; return the number of calls by the clock since a thread acted."""
-        if what.__class__ is CpuWork:
-            what.go_on(self.now)
-        elif what.__class__ is Thread:
+        if what.__class__ is Thread:
             assert what.cpu is not None  # it waits, and so has run
             self._cpus[what.cpu].interrupt(partial(self.wake, what, None))
             return 0
-        elif what.__class__ is NewThread:
+        if what.__class__ is NewThread:
             self._arrive(what)
         else:
             self._call(what)
@@ -179,7 +180,9 @@ class Kernel(Requests):
         if self.now == since:
             raise stalled(self.policy, self.now)
         return any(
-            what.due == number if isinstance(what, Cpu) else isinstance(what, Thread | NewThread)
+            what.due == number and not what.is_at_work
+            if isinstance(what, Cpu)
+            else isinstance(what, Thread | NewThread)
             for _, number, what in self.agenda
         ) or (any(self.waiting) and any(cpu.is_at_work for cpu in self._cpus))
 

@@ -13,8 +13,7 @@ from dfopt.simulate.run_queue.costs import Costs
 from dfopt.simulate.run_queue.policy_errors import no_cpu, wrong_call, wrong_cpu, wrong_time
 from dfopt.simulate.run_queue.recorder import Counters, Recorder, packed_wakeup
 from dfopt.simulate.run_queue.scenario import LockDistribution, Machine
-from dfopt.simulate.run_queue.spin_lock import SpinLock
-from dfopt.simulate.run_queue.work import Task
+from dfopt.simulate.run_queue.spin_lock import SpinLock, Task
 from dfopt.simulate.run_queue.workload import NewThread, Workload
 
 # Members of an enumeration take long to look up.
@@ -22,8 +21,8 @@ READY = State.READY
 NEW, WOKEN = Why.NEW, Why.WOKEN
 
 Event = tuple[int, int, Any]
-"""Time, unique number, and object: a CPU at the end of its burst or time slice, work that goes on,
-a thread that wakes up or arrives, or a function to call."""
+"""Time, unique number, and object: a CPU at the end of its burst, its time slice or a task in the
+scheduler, a thread that wakes up or arrives, or a function to call."""
 
 
 class Requests:

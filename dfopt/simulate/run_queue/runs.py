@@ -68,14 +68,17 @@ class RunTask:
     refuses_unfit
         Whether to leave it out where the policy calls itself unfit.
     trace
-        File to write the trace to.
+        The name of its trace.
+    folder
+        Where to write the trace; None: nowhere.
     """
 
     scenario: Scenario
     policy: str
     seed: int
-    refuses_unfit: bool = False
-    trace: Path | None = None
+    refuses_unfit: bool
+    trace: str
+    folder: Path | None = None
 
     def perform(self) -> Run | Skipped:
         """Do it."""
@@ -91,10 +94,10 @@ class RunTask:
             return Skipped(scenario=scenario.name, policy=policy.name, why=error.problem)
         except DfoptError as error:
             raise error if error.file else error.in_file(scenario.file or scenario.name) from None
-        if self.trace is not None:
+        if self.folder is not None:
             from dfopt.trace.writing import write_trace
 
-            write_trace(done.trace, self.trace)
+            write_trace(done.trace, self.folder / self.trace)
         return run_of(done, scenario=scenario.name, seed=self.seed)
 
 
@@ -189,36 +192,31 @@ def simulate_all(  # noqa: PLR0913 - what, how often, and where
         When a policy cannot be loaded, does not take its parameters, or breaks its contract; or
         when threads wait for each other for ever.
     """
-    tasks = _tasks(scenarios, policies, seeds)
-    names = [_trace_name(task, len(seeds), is_plain=is_plain) for task in tasks]
+    tasks = _tasks(scenarios, policies, seeds, ending=".jsonl" if is_plain else ".jsonl.gz")
     if folder is not None:
         # Blanks and slashes of scenarios become hyphens, which scenarios and policies have, too.
-        _check_names("traces", names)
+        _check_names("traces", [task.trace for task in tasks])
     answers: dict[int, Run | Skipped] = {}
     is_complete = True
     with _scratch(folder) as scratch:
-        if scratch is not None:
-            tasks = [
-                replace(task, trace=scratch / name) for task, name in zip(tasks, names, strict=True)
-            ]
-        numbers = {id(task): number for number, task in enumerate(tasks)}
+        tasks = [replace(task, folder=scratch) for task in tasks]
+        names = {id(task): task.trace for task in tasks}
         try:
             for task, answer in performed(tasks, processes or available_processors()):
-                number = numbers[id(task)]
                 if folder is not None and scratch is not None and isinstance(answer, Run):
-                    (scratch / names[number]).replace(folder / names[number])
-                    answer = replace(answer, trace=names[number])  # noqa: PLW2901
-                answers[number] = answer
+                    trace = names[id(task)]
+                    (scratch / trace).replace(folder / trace)
+                    answer = replace(answer, trace=trace)  # noqa: PLW2901
+                answers[id(task)] = answer
                 if on_progress is not None:
                     on_progress(len(answers), len(tasks))
         except KeyboardInterrupt:
             is_complete = False
-    ordered = [answers[number] for number in sorted(answers)]
+    ordered = [answers[id(task)] for task in tasks if id(task) in answers]
+    skipped = dict.fromkeys(answer for answer in ordered if isinstance(answer, Skipped))
     runs = Runs(
         runs=tuple(answer for answer in ordered if isinstance(answer, Run)),
-        skipped=tuple(
-            dict.fromkeys(outcome for outcome in ordered if isinstance(outcome, Skipped))
-        ),
+        skipped=tuple(skipped),
         is_complete=is_complete,
     )
     if folder is not None and runs.runs:
@@ -239,7 +237,9 @@ def _flat(document: Mapping[str, Any], outer: str = "") -> Iterator[tuple[str, o
             yield name, value
 
 
-def _tasks(scenarios: Sequence[Scenario], policies: Sequence[str], seeds: range) -> list[RunTask]:
+def _tasks(
+    scenarios: Sequence[Scenario], policies: Sequence[str], seeds: range, *, ending: str
+) -> list[RunTask]:
     """Return the simulations to do; errors are found before any of them begins."""
     sources = _sources(policies)
     _check_names("scenarios", [scenario.name for scenario in scenarios])
@@ -254,7 +254,13 @@ def _tasks(scenarios: Sequence[Scenario], policies: Sequence[str], seeds: range)
         except DfoptError as error:
             raise error if error.file else error.in_file(scenario.file or scenario.name) from None
     return [
-        RunTask(scenario=scenario, policy=source, seed=seed, refuses_unfit=is_optional)
+        RunTask(
+            scenario=scenario,
+            policy=source,
+            seed=seed,
+            refuses_unfit=is_optional,
+            trace=_file_name(scenario.name, classes[source].name, seed, len(seeds)) + ending,
+        )
         for scenario in scenarios
         for source, is_optional in sources.items()
         for seed in seeds
@@ -287,11 +293,9 @@ def _check_names(what: str, names: Sequence[str]) -> None:
             raise DfoptError(f"{count} {what} are called {name!r}; give all but one another name")
 
 
-def _trace_name(task: RunTask, seeds: int, *, is_plain: bool) -> str:
-    policy = policy_named(task.policy).name
-    seed = f"-seed{task.seed}" if seeds > 1 else ""
-    name = "-".join(f"{task.scenario.name}-{policy}{seed}".replace("/", "-").split())
-    return f"{name}.jsonl" if is_plain else f"{name}.jsonl.gz"
+def _file_name(scenario: str, policy: str, seed: int, seeds: int) -> str:
+    suffix = f"-seed{seed}" if seeds > 1 else ""
+    return "-".join(f"{scenario}-{policy}{suffix}".replace("/", "-").split())
 
 
 @contextmanager

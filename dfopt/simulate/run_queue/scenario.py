@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Annotated, Any
 
-from msgspec import Meta
+from msgspec import Meta, field
 
-from dfopt.checks import check_integer
 from dfopt.errors import InstanceError
 from dfopt.problem.cache_domains import CacheDomains, cache_domains, cpu_ranges, cpus_of
 from dfopt.problem.instance import CpuCount
 from dfopt.problem.penalties import Penalty, PenaltyMatrix
-from dfopt.short_repr import short_repr
 from dfopt.simulate.run_queue.costs import CacheSizes, NearCaches
-from dfopt.simulate.run_queue.workload import ThreadSetting, WorkloadKind
+from dfopt.simulate.run_queue.workload import ThreadSetting
 from dfopt.structs import Checked, DocumentPart, Natural, reader
+
+USUAL_UNIT = "ns"
+"""The unit of times where a scenario does not say it."""
 
 
 class LockDistribution(StrEnum):
@@ -126,21 +125,17 @@ class Machine(Checked):
                 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scenario:
-    """A workload on a machine.
+class ScenarioValues(Checked):
+    """What a scenario and the document that describes it have in common.
 
     Parameters
     ----------
     name
-        The name of the scenario; the names of its files begin with it.
-    workload
-        The kind of workload with its parameters.
+        Its name; by default that of its file.
     machine
-        CPUs and overheads.
+        CPUs, and the time that the scheduler itself takes.
     penalty
-        The costs of switches, in the simulation and when its traces are compared. The types of a
-        matrix are fragments of the workload.
+        What a CPU pays to go from one fragment to the next.
     cold_start
         Whether the first fragment on a CPU is paid for.
     caches
@@ -152,32 +147,45 @@ class Scenario:
     time_unit
         The unit of all times.
     until
-        When to stop, if threads still run then; None: never.
+        When to stop, if threads still run then.
     description, source
         Labels.
+    """
+
+    name: str | None = None
+    time_unit: str = USUAL_UNIT
+    until: Natural | None = None
+    cold_start: bool = True
+    description: str | None = None
+    source: str | None = None
+    machine: Machine
+    penalty: Penalty
+    caches: CacheSizes | None = None
+    threads: tuple[ThreadSetting, ...] = field(name="thread", default=())
+    policies: dict[str, dict[str, Any]] = field(name="policy", default_factory=dict)
+
+
+class Scenario(ScenarioValues):
+    """A workload on a machine.
+
+    The names of its files begin with its own. The penalty counts in the simulation, and when its
+    traces are compared; the types of a matrix are fragments of the workload.
+
+    Parameters
+    ----------
+    workload
+        The kind of workload with its parameters.
     file
         The file that it was read from, for errors.
     """
 
     name: str
-    workload: WorkloadKind
-    machine: Machine
-    penalty: Penalty
-    cold_start: bool = True
-    caches: CacheSizes | None = None
-    threads: tuple[ThreadSetting, ...] = ()
-    policies: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
-    time_unit: str = "ns"
-    until: int | None = None
-    description: str | None = None
-    source: str | None = None
+    workload: Any
     file: str = ""
 
-    __repr__ = short_repr
-
     def __post_init__(self) -> None:
-        if self.until is not None:
-            check_integer(self.until, "until")
+        """Check that the costs of distances mean something."""
+        super().__post_init__()
         self._check_distances()
 
     @property

@@ -13,13 +13,11 @@ from dfopt.errors import DfoptError, FileError
 from dfopt.files.based import BasedFormat, Layer, merged
 from dfopt.files.formats import Format
 from dfopt.files.strict_json import Document
-from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyG
+from dfopt.problem.penalties import PenaltyF, PenaltyG
 from dfopt.simulate.parameters import made
-from dfopt.simulate.run_queue.costs import CacheSizes
 from dfopt.simulate.run_queue.policies import POLICIES, policy_with
-from dfopt.simulate.run_queue.scenario import Machine, Scenario
+from dfopt.simulate.run_queue.scenario import USUAL_UNIT, Scenario, ScenarioValues
 from dfopt.simulate.run_queue.times_with_units import is_time_with_unit, time_in
-from dfopt.simulate.run_queue.workload import ThreadSetting
 from dfopt.simulate.run_queue.workloads import WORKLOADS
 from dfopt.simulate.run_queue.workloads.own_workload import (
     in_folder as in_folder_of_workload,
@@ -29,11 +27,8 @@ from dfopt.simulate.run_queue.workloads.own_workload import (
     own_workload,
 )
 from dfopt.simulate.run_queue.workloads.replay import Replay
-from dfopt.structs import DocumentPart, Natural, described_value, document_of, replace
+from dfopt.structs import described_value, document_of, replace
 from dfopt.trace.trace import Trace
-
-USUAL_UNIT = "ns"
-"""The unit of times where a scenario does not say it."""
 
 FIXED = ("format", "base")
 """Keys that no setting may change."""
@@ -52,56 +47,25 @@ def _workload(value: object) -> str:
     )
 
 
-class ScenarioDocument(DocumentPart):
+class ScenarioDocument(ScenarioValues):
     """A workload on a machine, and what switches cost.
 
     Parameters
     ----------
-    name
-        Its name; by default that of its file.
     base
         Another scenario, whose values count where this one has none.
     workload
         The kind of workload; one of your own is file.py or module:Class.
-    time_unit
-        The unit of all times.
-    until
-        When to stop, if threads still run then.
-    cold_start
-        Whether the first fragment on a CPU is paid for.
-    description, source
-        Labels.
-    machine
-        CPUs, and the time that the scheduler itself takes.
-    penalty
-        What a CPU pays to go from one fragment to the next.
-    caches
-        Caches of lines. With them a burst pays for lines that it misses instead of the penalty.
     parameters
         Those of the workload.
-    thread
-        Values of its threads that replace those of the workload, one after the other.
-    policy
-        Parameters of policies that differ from their defaults, by the policy's name.
     """
 
-    name: str | None = None
     base: str | None = None
     workload: Annotated[str, Meta(extra={"reader": _workload})]
-    time_unit: str = USUAL_UNIT
-    until: Natural | None = None
-    cold_start: bool = True
-    description: str | None = None
-    source: str | None = None
-    machine: Machine
-    penalty: Penalty
-    caches: CacheSizes | None = None
     parameters: dict[str, Any] = field(default_factory=dict)
-    thread: tuple[ThreadSetting, ...] = ()
-    policy: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
-KEYS = ScenarioDocument.__struct_fields__
+KEYS = ScenarioDocument.__struct_encode_fields__
 
 
 def read_scenario(path: str | Path, settings: Mapping[str, object] | None = None) -> Scenario:
@@ -148,27 +112,15 @@ def _made(document: ScenarioDocument, name: str) -> Scenario:
     source, parameters = document.workload, document.parameters
     if source == Replay.name and isinstance(document.penalty, PenaltyF):
         _check_lines(parameters)
-    for policy, values in document.policy.items():
+    for policy, given in document.policies.items():
         if policy in POLICIES:
-            policy_with(POLICIES[policy], values)
+            policy_with(POLICIES[policy], given)
     try:
         workload = _workload_made(source, parameters)
     except DfoptError as error:
         raise error.within("parameters") from None
-    return Scenario(
-        name=document.name or name,
-        workload=workload,
-        machine=document.machine,
-        penalty=document.penalty,
-        caches=document.caches,
-        threads=document.thread,
-        policies=document.policy,
-        cold_start=document.cold_start,
-        until=document.until,
-        time_unit=document.time_unit,
-        description=document.description,
-        source=document.source,
-    )
+    values = {key: getattr(document, key) for key in ScenarioValues.__struct_fields__}
+    return Scenario(**values | {"name": document.name or name, "workload": workload})
 
 
 def scenario_of_trace(

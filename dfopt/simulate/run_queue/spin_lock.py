@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 
 @dataclass(slots=True, eq=False)
@@ -37,3 +38,7 @@ class SpinLock:
         """Hand it to the CPU that has waited for longest, if it is free now."""
         if self.waiting and self.free_at <= now:
             self.waiting.popleft()(now)
+
+
+Task: TypeAlias = int | tuple[SpinLock, int]
+"""What a CPU does in the scheduler: a time to spend, or a lock with how long it is held."""

@@ -223,5 +223,4 @@ class Yield:
 
     def perform(self, kernel: Kernel, thread: Thread) -> Pause:
         """Do it."""
-        del kernel, thread
         return YIELDED

@@ -161,7 +161,7 @@ def test_an_interrupt_keeps_what_is_finished(tmp_path, monkeypatch):
         del processes
         for task in tasks[:2]:
             yield task, task.perform()
-        tasks[2].trace.write_text("half")
+        (tasks[2].folder / tasks[2].trace).write_text("half")
         raise KeyboardInterrupt
 
     monkeypatch.setattr(module, "performed", interrupted)

@@ -9,10 +9,9 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from unittest.mock import patch
 
-from dfopt.simulate.run_queue.interruptible_cpu import InterruptibleCpu
+from dfopt.simulate.run_queue.cpu import Cpu
 from dfopt.simulate.run_queue.simulation import Simulation
 from dfopt.simulate.run_queue.spin_lock import SpinLock
-from dfopt.simulate.run_queue.work import CpuWork
 
 Stretch = tuple[int, int]
 
@@ -22,10 +21,8 @@ class Watched:
     """The work in the scheduler by CPU, and by lock when CPUs came, got it and gave it back."""
 
     work: dict[int, list[Stretch]] = field(default_factory=lambda: defaultdict(list))
-    came: dict[SpinLock, list[tuple[CpuWork, int]]] = field(
-        default_factory=lambda: defaultdict(list)
-    )
-    held: dict[SpinLock, list[tuple[CpuWork, Stretch]]] = field(
+    came: dict[SpinLock, list[tuple[Cpu, int]]] = field(default_factory=lambda: defaultdict(list))
+    held: dict[SpinLock, list[tuple[Cpu, Stretch]]] = field(
         default_factory=lambda: defaultdict(list)
     )
 
@@ -101,31 +98,31 @@ def _common(rows: list[Stretch], work: list[Stretch]) -> int:
 def watched() -> Iterator[Watched]:
     """Watch the simulations in a block; there must be only one."""
     seen = Watched()
-    account, is_free = InterruptibleCpu._account, SpinLock.is_free
-    go_on, take = CpuWork.go_on, CpuWork._take
-    at_work: list[CpuWork] = []
+    account, is_free = Cpu._account, SpinLock.is_free
+    go_on, take = Cpu.go_on, Cpu._take
+    at_work: list[Cpu] = []
 
-    def noted_account(cpu: InterruptibleCpu, now: int) -> None:
+    def noted_account(cpu: Cpu, now: int) -> None:
         seen.work[cpu.number].append((cpu._began, now))
         account(cpu, now)
 
-    def noted_go_on(work: CpuWork, now: int) -> None:
-        at_work.append(work)
-        go_on(work, now)
+    def noted_go_on(cpu: Cpu) -> None:
+        at_work.append(cpu)
+        go_on(cpu)
         at_work.pop()
 
     def noted_is_free(lock: SpinLock, now: int) -> bool:
         seen.came[lock].append((at_work[-1], now))
         return is_free(lock, now)
 
-    def noted_take(work: CpuWork, lock: SpinLock, hold: int, now: int) -> None:
-        take(work, lock, hold, now)
-        seen.held[lock].append((work, (now, lock.free_at)))
+    def noted_take(cpu: Cpu, lock: SpinLock, hold: int, now: int) -> None:
+        take(cpu, lock, hold, now)
+        seen.held[lock].append((cpu, (now, lock.free_at)))
 
     with (
-        patch.object(InterruptibleCpu, "_account", noted_account),
+        patch.object(Cpu, "_account", noted_account),
         patch.object(SpinLock, "is_free", noted_is_free),
-        patch.object(CpuWork, "go_on", noted_go_on),
-        patch.object(CpuWork, "_take", noted_take),
+        patch.object(Cpu, "go_on", noted_go_on),
+        patch.object(Cpu, "_take", noted_take),
     ):
         yield seen

@@ -57,53 +57,67 @@ class NearCaches:
 
 
 class _Penalties:
-    """The parts that all penalties share."""
+    """What caches hold."""
 
-    def __init__(self, cpus: int, near: NearCaches | None = None) -> None:
+    def __init__(self, cpus: int) -> None:
         self.held = [EMPTY] * cpus
         self.left = [CLEAN] * cpus
+
+
+class _CostsOfReading(_Penalties):
+    """The penalties f and g: costs of getting a fragment into the cache, and of writing it back.
+
+    Under f each line is read, and what the cache holds is written back if it is not clean. Under g
+    the whole cache is filled, and this includes its write-back.
+
+    Parameters
+    ----------
+    penalty
+        Which of the two, and its times.
+    cpus
+        Number of CPUs.
+    cold_start
+        Whether the first fragment on a CPU is paid for.
+    near
+        The CPUs that are near each other; None: distances do not count.
+    """
+
+    def __init__(
+        self, penalty: PenaltyF | PenaltyG, cpus: int, *, cold_start: bool, near: NearCaches | None
+    ) -> None:
+        super().__init__(cpus)
+        self._is_cold = cold_start
         self._members: Sequence[Sequence[int]] = ()
-        self._near = 0
+        near_read = 0
         if near is not None:
             domains = near.domains
             self._members = [domains.members[domain] for domain in domains.domain_of]
-            self._near = near.cost
-
-    def is_near(self, cpu: int, fragment: int) -> bool:
-        """Return whether a CPU of the same domain holds a fragment; there must be domains."""
-        held = self.held
-        return any(held[other] == fragment for other in self._members[cpu])
-
-    def go_on(self, cpu: int, burst: Burst) -> int:
-        del cpu, burst
-        return 0
-
-
-class _CostsF(_Penalties):
-    def __init__(
-        self, penalty: PenaltyF, cpus: int, *, cold_start: bool, near: NearCaches | None
-    ) -> None:
-        super().__init__(cpus, near)
-        self._read_line = penalty.read_line
-        self._write_back = penalty.write_back
-        self._is_cold = cold_start
+            near_read = near.cost
+        self._by_line = isinstance(penalty, PenaltyF)
+        if isinstance(penalty, PenaltyF):
+            self._read, self._near_read = penalty.read_line, near_read
+            self._write_back = penalty.write_back
+        else:
+            written = penalty.write_back
+            self._read, self._near_read = penalty.fill + written, near_read + written
+            self._write_back = 0
 
     def begin(self, cpu: int, burst: Burst) -> int:
         fragment = burst.fragment
         if fragment == UNMANAGED:
             return 0
-        held, left = self.held[cpu], self.left[cpu]
+        all_held = self.held
+        held, left = all_held[cpu], self.left[cpu]
         self.left[cpu] = burst.leaves
         if held == fragment:
             return self._write_back if left == INVALIDATED else 0
+        read = self._read
         if held == EMPTY and not self._is_cold:
-            read_line = 0
-        elif self._members and self.is_near(cpu, fragment):
-            read_line = self._near
-        else:
-            read_line = self._read_line
-        self.held[cpu] = fragment
-        return burst.lines * read_line + (self._write_back if left else 0)
+            read = 0
+        elif self._members and any(all_held[other] == fragment for other in self._members[cpu]):
+            read = self._near_read
+        all_held[cpu] = fragment
+        return (burst.lines * read if self._by_line else read) + (self._write_back if left else 0)
 
     def go_on(self, cpu: int, burst: Burst) -> int:
         if burst.leaves > self.left[cpu] and burst.fragment != UNMANAGED:
@@ -112,7 +126,7 @@ class _CostsF(_Penalties):
 
 
 class _CostsBetween(_Penalties):
-    """Costs that depend on the two fragments alone."""
+    """The penalty matrix: costs that depend on the two fragments alone."""
 
     def __init__(self, switch: Sequence[Sequence[int]], start: Sequence[int], cpus: int) -> None:
         super().__init__(cpus)
@@ -127,29 +141,8 @@ class _CostsBetween(_Penalties):
         self.held[cpu] = fragment
         return self._start[fragment] if held == EMPTY else self._switch[held][fragment]
 
-
-class _CostsG(_Penalties):
-    def __init__(
-        self, penalty: PenaltyG, cpus: int, *, cold_start: bool, near: NearCaches | None
-    ) -> None:
-        super().__init__(cpus, near)
-        self._fill = penalty.fill
-        self._write_back = penalty.write_back
-        self._is_cold = cold_start
-
-    def begin(self, cpu: int, burst: Burst) -> int:
-        fragment = burst.fragment
-        held = self.held[cpu]
-        if fragment in (UNMANAGED, held):
-            return 0
-        if held == EMPTY and not self._is_cold:
-            cost = 0
-        elif self._members and self.is_near(cpu, fragment):
-            cost = self._near + self._write_back
-        else:
-            cost = self._fill + self._write_back
-        self.held[cpu] = fragment
-        return cost
+    def go_on(self, cpu: int, burst: Burst) -> int:
+        return 0
 
 
 def penalty_costs(
@@ -180,20 +173,15 @@ def penalty_costs(
     InstanceError
         When a fragment is no type of the matrix.
     """
-    match penalty:
-        case PenaltyF():
-            return _CostsF(penalty, cpus, cold_start=cold_start, near=near)
-        case PenaltyG():
-            return _CostsG(penalty, cpus, cold_start=cold_start, near=near)
-        case PenaltyMatrix(types=types):
-            unknown = [name for name in fragments if name not in types]
-            if unknown:
-                raise InstanceError(
-                    f"has no type {unknown[0]!r}, which the workload uses; add it",
-                    place="penalty.types",
-                )
-            place = [types.index(name) for name in fragments]
-            switch = [[penalty.switch[row][column] for column in place] for row in place]
-            has_start = cold_start and penalty.start is not None
-            start = [penalty.start[row] if penalty.start and has_start else 0 for row in place]
-            return _CostsBetween(switch, start, cpus)
+    if not isinstance(penalty, PenaltyMatrix):
+        return _CostsOfReading(penalty, cpus, cold_start=cold_start, near=near)
+    types = penalty.types
+    unknown = [name for name in fragments if name not in types]
+    if unknown:
+        raise InstanceError(
+            f"has no type {unknown[0]!r}, which the workload uses; add it", place="penalty.types"
+        )
+    place = [types.index(name) for name in fragments]
+    switch = [[penalty.switch[row][column] for column in place] for row in place]
+    paid = penalty.start if cold_start else None
+    return _CostsBetween(switch, [paid[row] if paid else 0 for row in place], cpus)

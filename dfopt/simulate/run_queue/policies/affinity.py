@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import OrderedDict, deque
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
-from typing import ClassVar
 
 from dfopt.simulate.run_queue.contract import GAVE_UP, Thread, TimeSliced, Why
 
@@ -30,7 +29,7 @@ class FixedProcessor(TimeSliced):
     Systems 4(2), 1993, pp. 131-143: policy FP.
     """
 
-    name: ClassVar[str] = "fp"
+    name = "fp"
 
     def begin(self) -> None:
         """Make the queues."""
@@ -39,7 +38,6 @@ class FixedProcessor(TimeSliced):
 
     def ready(self, thread: Thread, why: Why, cpu: int | None) -> int:
         """Queue up at the thread's CPU."""
-        del cpu
         if why is Why.NEW:
             thread.own = self._threads.index(min(self._threads))
             self._threads[thread.own] += 1
@@ -54,7 +52,6 @@ class FixedProcessor(TimeSliced):
 
     def ended(self, thread: Thread, cpu: int) -> None:
         """Make room for others."""
-        del thread
         self._threads[cpu] -= 1
 
 
@@ -79,7 +76,7 @@ class LastProcessor(TimeSliced):
     Systems 4(2), 1993, pp. 131-143: policy LP.
     """
 
-    name: ClassVar[str] = "lp"
+    name = "lp"
 
     def begin(self) -> None:
         """Make the queues."""
@@ -90,7 +87,6 @@ class LastProcessor(TimeSliced):
 
     def ready(self, thread: Thread, why: Why, cpu: int | None) -> None:
         """Queue up in the common queue, and among those that its last CPU prefers."""
-        del cpu
         last = thread.cpu
         if last is not None and why not in GAVE_UP:
             own = self._own[last]
@@ -141,7 +137,7 @@ class MinimumIntervening(TimeSliced):
     Systems 4(2), 1993, pp. 131-143: policy MI.
     """
 
-    name: ClassVar[str] = "mi"
+    name = "mi"
 
     def begin(self) -> None:
         """Make the queue, and the heaps."""
@@ -157,7 +153,6 @@ class MinimumIntervening(TimeSliced):
 
     def ready(self, thread: Thread, why: Why, cpu: int | None) -> None:
         """Go to an idle CPU, or queue up in the common queue and at every CPU where it ran."""
-        del cpu
         if why is Why.NEW:
             thread.own = _History()
         if why in GAVE_UP:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 from dfopt.simulate.run_queue.contract import Thread, Why
 from dfopt.simulate.run_queue.policies.eevdf import Eevdf
@@ -88,7 +88,7 @@ class CacheAware(Eevdf):
         As for ``eevdf``.
     """
 
-    name: ClassVar[str] = "cache-aware"
+    name = "cache-aware"
 
     group: Literal["application", "fragment"] = "application"
     epoch: Positive = 10_000_000

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from dfopt.simulate.run_queue.contract import Thread, Why
 from dfopt.simulate.run_queue.policies.fair_queues import FairEntity, FairQueues
@@ -37,7 +36,7 @@ class Cfs(FairQueues):
         Time between two balancings of all CPUs; 0: a CPU pulls only when it has nothing to run.
     """
 
-    name: ClassVar[str] = "cfs"
+    name = "cfs"
 
     latency: Positive = 24_000_000
     min_granularity: Positive = 3_000_000
@@ -80,7 +79,6 @@ class Cfs(FairQueues):
 
     def preempts(self, thread: Thread, running: FairEntity, cpu: int) -> bool:
         """Return whether the running thread has had enough more than this one."""
-        del cpu
         entity: FairEntity = thread.own
         return running.vruntime - entity.vruntime > entity.virtual(self.wakeup_granularity)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 from dfopt.simulate.run_queue.contract import Thread, Why
 from dfopt.simulate.run_queue.policies.linux_o1 import (
@@ -214,7 +213,7 @@ class DataAffinity(LinuxO1):
         Those of :class:`LinuxO1`.
     """
 
-    name: ClassVar[str] = "data-affinity"
+    name = "data-affinity"
 
     split_after: Natural = 10
 
@@ -319,7 +318,6 @@ class DataAffinity(LinuxO1):
 
     def changes(self, thread: Thread, fragment: int, cpu: int) -> bool:
         """Move a thread to the group of the fragment that it changes to (rule 3)."""
-        del fragment
         entity: GroupedEntity = thread.own
         group = entity.group
         if thread.fragment == UNMANAGED or (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from dfopt.simulate.run_queue.contract import Thread, Why
 from dfopt.simulate.run_queue.policies.fair_queues import FairEntity, FairQueues
@@ -42,7 +41,7 @@ class Eevdf(FairQueues):
         Time between two balancings of all CPUs; 0: a CPU pulls only when it has nothing to run.
     """
 
-    name: ClassVar[str] = "eevdf"
+    name = "eevdf"
 
     time_slice: Positive = 3_000_000
 
@@ -66,7 +65,6 @@ class Eevdf(FairQueues):
 
     def goes_on(self, entity: FairEntity, cpu: int, why: Why) -> None:
         """Give a new deadline if the slice is over."""
-        del cpu
         if why is Why.EXPIRED:
             entity.vruntime = max(entity.vruntime, entity.deadline)
         if entity.vruntime >= entity.deadline:
@@ -103,6 +101,5 @@ class Eevdf(FairQueues):
 
     def slice(self, thread: Thread, cpu: int) -> int:
         """Return the time until the deadline."""
-        del cpu
         entity: FairEntity = thread.own
         return entity.real(entity.deadline - entity.vruntime)

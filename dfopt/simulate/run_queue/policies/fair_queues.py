@@ -5,7 +5,6 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from dataclasses import dataclass, field
 from itertools import chain, islice
-from typing import ClassVar
 
 from dfopt.problem.cache_domains import CacheDomains
 from dfopt.simulate.run_queue.contract import Thread, Why
@@ -121,7 +120,7 @@ class FairQueues(BalancedPolicy):
     exactly, and not at the next tick of a clock.
     """
 
-    obeys_cpus_allowed: ClassVar[bool] = True
+    obeys_cpus_allowed = True
 
     migration_cost: Natural = 500_000
     balance_interval: Natural = 32_000_000
@@ -220,7 +219,6 @@ class FairQueues(BalancedPolicy):
 
     def blocked(self, thread: Thread, cpu: int) -> None:
         """Remember its virtual times for its next wake-up."""
-        del cpu
         self.leaves(self.charge(thread))
 
     # Where threads run.
@@ -308,7 +306,6 @@ class FairQueues(BalancedPolicy):
 
     def may_move(self, thread: Thread, cpu: int) -> bool:
         """Return whether a CPU may pull a thread whose data is cold."""
-        del thread, cpu
         return True
 
     def move(self, thread: Thread, cpu: int) -> None:

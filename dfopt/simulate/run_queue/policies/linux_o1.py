@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
-
-from msgspec import Meta
 
 from dfopt.simulate.run_queue.contract import Thread, Why
 from dfopt.simulate.run_queue.policies.load_balancer import (
@@ -14,7 +11,7 @@ from dfopt.simulate.run_queue.policies.load_balancer import (
     BalancedQueues,
     RunQueue,
 )
-from dfopt.structs import Natural, Positive
+from dfopt.structs import Natural, Percent, Positive
 
 DEFAULT_PRIORITY = 120
 """The static priority of nice 0."""
@@ -135,7 +132,7 @@ class LinuxO1(BalancedQueues):
         After more failures than this in a row such threads are pulled as well.
     """
 
-    name: ClassVar[str] = "linux-o1"
+    name = "linux-o1"
 
     time_slice: Positive = 100_000_000
     min_time_slice: Positive = 5_000_000
@@ -144,7 +141,7 @@ class LinuxO1(BalancedQueues):
     interactive_delta: Natural = 2
     starvation_limit: Natural = 1_000_000_000
     granularity: Positive = 10_000_000
-    child_penalty: Annotated[int, Meta(ge=0, le=100)] = 95
+    child_penalty: Percent = 95
 
     def begin(self) -> None:
         """Make the queues, and a table of how often interactive threads take turns."""
@@ -329,7 +326,6 @@ class LinuxO1(BalancedQueues):
 
     def slice(self, thread: Thread, cpu: int) -> int:
         """Return what is left of the time slice, or the time to an interactive thread's turn."""
-        del cpu
         entity: Entity = thread.own
         left = entity.left
         if entity.priority <= entity.interactive:
@@ -342,7 +338,6 @@ class LinuxO1(BalancedQueues):
 
     def ended(self, thread: Thread, cpu: int) -> None:
         """Give the parent back what the child has not used, and a part of its sleep average."""
-        del cpu
         entity: Entity = thread.own
         if thread.parent is None:
             return
@@ -357,7 +352,6 @@ class LinuxO1(BalancedQueues):
 
     def pull(self, source: RunQueue, target: RunQueue, wanted: int, excess: int) -> int:
         """Move single threads."""
-        del excess
         return self.pull_threads(source, target, wanted)
 
     def check_preemption(self, cpu: int, priority: int) -> None:

@@ -205,7 +205,6 @@ class BalancedQueues(BalancedPolicy):
 
     def sources(self, cpu: int) -> Sequence[RunQueue]:
         """Return the queues from which a CPU may pull threads."""
-        del cpu
         return self._queues
 
     def idle(self) -> Sequence[int]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import OrderedDict, defaultdict
 from dataclasses import dataclass
-from typing import ClassVar
 
 from dfopt.simulate.run_queue.contract import GAVE_UP, NOBODY, Thread, TimeSliced, Why
 from dfopt.simulate.run_queue.costs.penalties import EMPTY
@@ -47,7 +46,7 @@ class Patience(TimeSliced):
         Time after which a thread lets others run; 0: never.
     """
 
-    name: ClassVar[str] = "patience"
+    name = "patience"
 
     patience: Natural = 100_000
 
@@ -61,7 +60,6 @@ class Patience(TimeSliced):
 
     def ready(self, thread: Thread, why: Why, cpu: int | None) -> int:
         """Queue up; ask the idle CPUs, those with the fragment first."""
-        del cpu
         self._all[thread] = None
         (self._gave_up if why in GAVE_UP else self._own)[thread.fragment][thread] = None
         offer_by_fragment(self.engine, thread.fragment)
@@ -89,7 +87,6 @@ class Patience(TimeSliced):
 
     def changes(self, thread: Thread, fragment: int, cpu: int) -> bool:
         """Let it leave its CPU if that would have to change the fragment."""
-        del fragment
         return thread.fragment not in (UNMANAGED, self.engine.costs.held[cpu])
 
     def _first(self, queues: defaultdict[int, Queue], held: int) -> Thread | None:

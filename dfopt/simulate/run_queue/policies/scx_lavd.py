@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 from dfopt.checks import check_integer
 from dfopt.simulate.run_queue.contract import DISK, NOBODY, Policy, Thread, Why
@@ -104,8 +103,8 @@ class ScxLavd(Policy):
         Limits of time slices.
     """
 
-    name: ClassVar[str] = "scx-lavd"
-    obeys_cpus_allowed: ClassVar[bool] = True
+    name = "scx-lavd"
+    obeys_cpus_allowed = True
 
     targeted_latency: Positive = 10_000_000
     min_slice: Positive = 500_000
@@ -125,7 +124,6 @@ class ScxLavd(Policy):
 
     def ready(self, thread: Thread, why: Why, cpu: int | None) -> int:
         """Queue up by deadline."""
-        del cpu
         now = self.engine.now
         if why is Why.NEW:
             vruntime = self._service // max(1, self._threads)
@@ -236,7 +234,6 @@ class ScxLavd(Policy):
 
     def slice(self, thread: Thread, cpu: int) -> int:
         """Return a share of the targeted latency, or the time that the thread takes."""
-        del cpu
         entity: LavdEntity = thread.own
         if self._queue:
             share = self.targeted_latency * self.engine.cpus // len(self._queue)
@@ -248,7 +245,6 @@ class ScxLavd(Policy):
 
     def blocked(self, thread: Thread, cpu: int) -> None:
         """Count the wait."""
-        del cpu
         self._stopped(thread)
         entity: LavdEntity = thread.own
         interval = self.engine.now - entity.waited_at
@@ -258,6 +254,5 @@ class ScxLavd(Policy):
 
     def ended(self, thread: Thread, cpu: int) -> None:
         """Forget it."""
-        del cpu
         self._threads -= 1
         self._service -= thread.own.vruntime

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from dfopt.simulate.run_queue.contract import NOBODY, Policy, State, Thread, Why
 from dfopt.simulate.run_queue.policies.dispatch_queue import DispatchQueue
@@ -76,8 +75,8 @@ class ScxRusty(Policy):
         threads wait for a CPU of their domain.
     """
 
-    name: ClassVar[str] = "scx-rusty"
-    obeys_cpus_allowed: ClassVar[bool] = True
+    name = "scx-rusty"
+    obeys_cpus_allowed = True
 
     slice_underutil: Positive = 20_000_000
     slice_overutil: Positive = 1_000_000
@@ -102,7 +101,6 @@ class ScxRusty(Policy):
 
     def ready(self, thread: Thread, why: Why, cpu: int | None) -> int:
         """Go to an idle CPU, or queue up in the domain."""
-        del cpu
         now = self.engine.now
         if why is Why.NEW:
             domain = self._next_domain(thread)
@@ -177,12 +175,10 @@ class ScxRusty(Policy):
 
     def slice(self, thread: Thread, cpu: int) -> int:
         """Return a slice that is short while no CPU is idle."""
-        del thread, cpu
         return self._time_slice()
 
     def blocked(self, thread: Thread, cpu: int) -> None:
         """Note how long it was ready or running."""
-        del cpu
         thread.own.runnable += self.engine.now - thread.own.since
 
     # The load balancer.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from dfopt.simulate.run_queue.contract import Thread, TimeSliced, Why
 from dfopt.simulate.run_queue.policies.dispatch_queue import DispatchQueue
@@ -32,8 +31,8 @@ class ScxSimple(TimeSliced):
         Time after which a thread goes back to the queue; 0: never.
     """
 
-    name: ClassVar[str] = "scx-simple"
-    obeys_cpus_allowed: ClassVar[bool] = True
+    name = "scx-simple"
+    obeys_cpus_allowed = True
 
     time_slice: Natural = 20_000_000
 
@@ -44,7 +43,6 @@ class ScxSimple(TimeSliced):
 
     def ready(self, thread: Thread, why: Why, cpu: int | None) -> int | None:
         """Queue up in virtual time."""
-        del cpu
         if why is Why.NEW:
             thread.own = FairEntity(thread.weight)
             thread.own.vruntime = self._clock

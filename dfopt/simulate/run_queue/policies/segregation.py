@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import ClassVar, Literal
+from typing import Literal
 
 from dfopt.checks import check_integer
 from dfopt.errors import InstanceError
@@ -50,7 +50,6 @@ class RoundRobinInSets(TimeSliced):
 
     def ready(self, thread: Thread, why: Why, cpu: int | None) -> None:
         """Queue up with the class; idle CPUs of other classes are asked as well and pick none."""
-        del why, cpu
         self._of_kind.get(thread.kind, self._others).append(thread)
 
     def pick(self, cpu: int) -> Thread | None:
@@ -122,7 +121,7 @@ class Segregation(Policy):
         has no such CPU.
     """
 
-    name: ClassVar[str] = "segregation"
+    name = "segregation"
 
     def __init__(
         self,

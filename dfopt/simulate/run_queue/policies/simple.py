@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import ClassVar
 
 from dfopt.simulate.run_queue.contract import (
     GAVE_UP,
@@ -25,7 +24,7 @@ class FirstComeFirstServed(TimeSliced):
         Time after which a thread goes to the end of the queue; 0: never.
     """
 
-    name: ClassVar[str] = "fcfs"
+    name = "fcfs"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -33,13 +32,11 @@ class FirstComeFirstServed(TimeSliced):
 
     def ready(self, thread: Thread, why: Why, cpu: int | None) -> int | None:
         """Queue up."""
-        del why, cpu
         self._queue.append(thread)
         return None
 
     def pick(self, cpu: int) -> Thread | None:
         """Take the first."""
-        del cpu
         return self._queue.popleft() if self._queue else None
 
 
@@ -59,7 +56,7 @@ class WarmFirst(FirstComeFirstServed):
         Time after which a thread goes to the end of the queue; 0: never.
     """
 
-    name: ClassVar[str] = "warm-first"
+    name = "warm-first"
 
     def ready(self, thread: Thread, why: Why, cpu: int | None) -> int:
         """Queue up; ask the idle CPUs, those with the fragment first."""
@@ -79,11 +76,10 @@ class RandomChoice(FirstComeFirstServed):
         Time after which a thread is ready again like all others; 0: never.
     """
 
-    name: ClassVar[str] = "random"
+    name = "random"
 
     def pick(self, cpu: int) -> Thread | None:
         """Draw one."""
-        del cpu
         ready = self._queue
         if not ready:
             return None
@@ -105,7 +101,7 @@ class LastInFirstOut(FirstComeFirstServed):
         Time after which a thread goes below all others; 0: never.
     """
 
-    name: ClassVar[str] = "lifo"
+    name = "lifo"
 
     def ready(self, thread: Thread, why: Why, cpu: int | None) -> None:
         """Go to the front of the queue, or to its end."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 from dfopt.simulate.run_queue.contract import Policy, Thread, Why
 from dfopt.simulate.run_queue.spin_lock import SpinLock
@@ -21,14 +20,13 @@ class UniSmash(Policy):
     A single circular queue; threads run until they yield, block or end. Only CPU 0 is used.
     """
 
-    name: ClassVar[str] = "uni-smash"
+    name = "uni-smash"
 
     def __init__(self) -> None:
         self._queue: deque[Thread] = deque()
 
     def ready(self, thread: Thread, why: Why, cpu: int | None) -> int | None:
         """Queue up."""
-        del why, cpu
         self._queue.append(thread)
         return 0
 
@@ -45,7 +43,7 @@ class SharedSmash(UniSmash):
     a thread is put into the queue, and takes the lock only if one is left for it.
     """
 
-    name: ClassVar[str] = "shared-smash"
+    name = "shared-smash"
 
     def __init__(self) -> None:
         super().__init__()
@@ -63,7 +61,6 @@ class SharedSmash(UniSmash):
 
     def pick(self, cpu: int) -> Thread | None:
         """Take the first."""
-        del cpu
         if self._queue:
             self.engine.acquire(self._lock)
         return super().pick(0)
@@ -155,7 +152,6 @@ class BatchPolicy(Policy):
 
     def ready(self, thread: Thread, why: Why, cpu: int | None) -> int | None:
         """Let it go on in its batch, or join one."""
-        del why
         batch = thread.own
         if isinstance(batch, Batch):
             batch.threads.append(thread)
@@ -183,7 +179,6 @@ class BatchPolicy(Policy):
 
     def ended(self, thread: Thread, cpu: int) -> None:
         """Let it leave its batch."""
-        del cpu
         batch = thread.own
         assert isinstance(batch, Batch)
         batch.size -= 1
@@ -227,7 +222,6 @@ class QueueOfBatches(BatchPolicy):
 
     def put(self, batch: Batch, cpu: int) -> None:
         """Append it to the queue."""
-        del cpu
         self._queue.append(batch)
 
     def put_full(self, batch: Batch, cpu: int) -> int | None:
@@ -237,12 +231,10 @@ class QueueOfBatches(BatchPolicy):
 
     def take(self, cpu: int) -> Batch | None:
         """Take the batch at the top."""
-        del cpu
         return self._queue.popleft() if self._queue else None
 
     def queued(self, cpu: int) -> int:
         """Return the length of the queue."""
-        del cpu
         return len(self._queue)
 
 
@@ -253,11 +245,10 @@ class UnibatchSmash(QueueOfBatches):
     queue. Only CPU 0 is used. For what the paper leaves open see :class:`BatchPolicy`.
     """
 
-    name: ClassVar[str] = "unibatch-smash"
+    name = "unibatch-smash"
 
     def ready(self, thread: Thread, why: Why, cpu: int | None) -> int | None:
         """Let it go on in its batch, or join one, on CPU 0."""
-        del cpu
         return super().ready(thread, why, 0)
 
     def pick(self, cpu: int) -> Thread | None:
@@ -275,7 +266,7 @@ class SmpbatchSmash(QueueOfBatches):
     what the paper leaves open see :class:`BatchPolicy`.
     """
 
-    name: ClassVar[str] = "smpbatch-smash"
+    name = "smpbatch-smash"
 
     def begin(self) -> None:
         """Prepare the shared batch queue."""
@@ -339,7 +330,7 @@ class WfSmash(BatchPolicy):
         Whether a full overflow batch becomes the migration batch when no CPU is idle.
     """
 
-    name: ClassVar[str] = "wf-smash"
+    name = "wf-smash"
 
     offer_excess: bool = False
 

@@ -116,7 +116,7 @@ class GlobalQueue(ReadyQueues):
         those in user mode.
     """
 
-    name: ClassVar[str] = "global-queue"
+    name = "global-queue"
 
     def begin(self) -> None:
         """Make the queue."""
@@ -124,7 +124,6 @@ class GlobalQueue(ReadyQueues):
 
     def ready(self, thread: Thread, why: Why, cpu: int | None) -> int:
         """Put it into the list of its band; the idle CPUs hear of it when the lock is free."""
-        del cpu
         self._queues[0].put(self.engine, thread, self.band(thread, why))
         for idle in self.engine.idle():
             self.engine.offer(idle)
@@ -132,7 +131,6 @@ class GlobalQueue(ReadyQueues):
 
     def pick(self, cpu: int) -> Thread | None:
         """Take the first thread of the most urgent list."""
-        del cpu
         (queue,) = self._queues
         return queue.take(self.engine, USER + 1) if queue.count else None
 
@@ -217,7 +215,6 @@ class TwoLevelMultiScan(ReadyQueues):
 
     def ready(self, thread: Thread, why: Why, cpu: int | None) -> int | None:
         """Put it into a CPU's queue, and call CPUs to run it."""
-        del cpu
         engine, cpus, affinity = self.engine, len(self._queues), thread.cpu
         if why is Why.NEW or affinity is None:
             affinity = self._next
@@ -260,17 +257,17 @@ class TwoLevelMultiScan(ReadyQueues):
 class OneScan(TwoLevelMultiScan):
     """Without bands: the CPU's own queue first, then the first thread found in the circle."""
 
-    name: ClassVar[str] = "tlms-1"
-    lists: ClassVar[tuple[int, int, int]] = (0, 0, 0)
-    ranges: ClassVar[tuple[int, ...]] = (1,)
+    name = "tlms-1"
+    lists = (0, 0, 0)
+    ranges = (1,)
 
 
 class TwoScans(TwoLevelMultiScan):
     """Kernel mode first, then all."""
 
-    name: ClassVar[str] = "tlms-2"
-    lists: ClassVar[tuple[int, int, int]] = (0, 0, 1)
-    ranges: ClassVar[tuple[int, ...]] = (1, 2)
+    name = "tlms-2"
+    lists = (0, 0, 1)
+    ranges = (1, 2)
 
 
 class ThreeScans(TwoLevelMultiScan):
@@ -279,6 +276,6 @@ class ThreeScans(TwoLevelMultiScan):
     The paper does not say what the third range is; it says that disk interrupts gain.
     """
 
-    name: ClassVar[str] = "tlms-3"
-    lists: ClassVar[tuple[int, int, int]] = (0, 1, 2)
-    ranges: ClassVar[tuple[int, ...]] = (1, 2, 3)
+    name = "tlms-3"
+    lists = (0, 1, 2)
+    ranges = (1, 2, 3)

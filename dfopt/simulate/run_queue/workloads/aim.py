@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 from itertools import accumulate, cycle
 from random import Random
 from typing import ClassVar
 
-from dfopt.checks import check_integers, settle_choice
 from dfopt.errors import InstanceError
 from dfopt.simulate.run_queue.steps import (
     Acquire,
@@ -34,6 +32,7 @@ from dfopt.simulate.run_queue.workload import (
     check_number,
 )
 from dfopt.simulate.run_queue.workloads.free_buffers import FreeBuffers, GiveBuffer, TakeBuffer
+from dfopt.structs import Checked, Natural, Percent, Positive
 
 QUANTILES = 32
 """Number of values that execution times take, each as often as the others."""
@@ -58,8 +57,7 @@ class FileChoice(StrEnum):
     OWN = "own"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Aim:
+class Aim(Checked):
     """Users who run jobs of four sorts, one after another (Sohn and Kim, section IV).
 
     *Cswitch*: a parent and its child pass one byte to and fro through two pipes. *Fexec*: a
@@ -128,46 +126,41 @@ class Aim:
 
     name: ClassVar[str] = "aim"
 
-    users: int = 20
-    jobs: int = 5
-    share_cswitch: int = 4
-    share_fexec: int = 2
-    share_read: int = 2
-    share_compute: int = 2
-    round_trips: int = 100
-    pipe_time: int = 100_000
-    forks: int = 4
-    fork_time: int = 1_000_000
-    exec_time: int = 2_000_000
-    exit_time: int = 1_000_000
-    text_blocks: int = 1
-    program_time: int = 5_000_000
-    opens: int = 4
-    open_time: int = 500_000
-    blocks: int = 8
-    block_time: int = 500_000
-    hit_percent: int = 50
-    compute_time: int = 50_000_000
-    files: int = 40
+    users: Positive = 20
+    jobs: Positive = 5
+    share_cswitch: Natural = 4
+    share_fexec: Natural = 2
+    share_read: Natural = 2
+    share_compute: Natural = 2
+    round_trips: Positive = 100
+    pipe_time: Positive = 100_000
+    forks: Positive = 4
+    fork_time: Positive = 1_000_000
+    exec_time: Positive = 2_000_000
+    exit_time: Positive = 1_000_000
+    text_blocks: Natural = 1
+    program_time: Positive = 5_000_000
+    opens: Positive = 4
+    open_time: Positive = 500_000
+    blocks: Positive = 8
+    block_time: Positive = 500_000
+    hit_percent: Percent = 50
+    compute_time: Positive = 50_000_000
+    files: Positive = 40
     file_choice: FileChoice = FileChoice.RANDOM
-    disks: int = 4
-    disk_time: int = 10_000_000
-    buffers: int = 0
+    disks: Positive = 4
+    disk_time: Positive = 10_000_000
+    buffers: Natural = 0
     buffer_lists: BufferLists = BufferLists.GLOBAL
-    lines: int = 0
+    lines: Natural = 0
 
     def __post_init__(self) -> None:
-        shares = {"share_cswitch": 0, "share_fexec": 0, "share_read": 0, "share_compute": 0}
-        check_integers(self, buffers=0, hit_percent=0, lines=0, text_blocks=0, **shares)
-        if self.hit_percent > ALL_PERCENT:
-            raise InstanceError(f"must be at most 100, not {self.hit_percent}", place="hit_percent")
+        super().__post_init__()
         if not sum(self.shares):
             raise InstanceError("must not be 0 like all other shares", place="share_cswitch")
         check_number(self.users, "threads", "users")
         check_number(self.files, "files", "files")
         check_number(self.disks, "disks", "disks")
-        settle_choice(self, "file_choice", FileChoice)
-        settle_choice(self, "buffer_lists", BufferLists)
 
     @property
     def shares(self) -> tuple[int, int, int, int]:

@@ -9,11 +9,11 @@ on SMP machines*, section 5.1.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from random import Random
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
-from dfopt.checks import check_integers
+from msgspec import Meta
+
 from dfopt.errors import InstanceError
 from dfopt.simulate.run_queue.steps import Channel, Receive, Send, spawn_all
 from dfopt.simulate.run_queue.workload import (
@@ -25,6 +25,7 @@ from dfopt.simulate.run_queue.workload import (
     Workload,
     check_number,
 )
+from dfopt.structs import Checked, Natural, Positive
 
 CLIENT, SERVER = range(2)
 """The two processes, each an application of its own."""
@@ -32,8 +33,7 @@ CLIENT, SERVER = range(2)
 _SIDES = ("client", "server")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Chat:
+class Chat(Checked):
     """Chat rooms.
 
     A room is one data fragment in the client (``room3-client``) and one in the server
@@ -72,21 +72,19 @@ class Chat:
 
     name: ClassVar[str] = "chat"
 
-    rooms: int = 10
-    users: int = 20
-    messages: int = 500
-    message_size: int = 100
-    message_time: int = 2_000
-    user_lines: int = 40
-    line_size: int = 64
-    burst_lines: int = 0
-    socket_messages: int = 0
-    spawn_time: int = 20_000
+    rooms: Positive = 10
+    users: Annotated[int, Meta(ge=2)] = 20
+    messages: Positive = 500
+    message_size: Natural = 100
+    message_time: Positive = 2_000
+    user_lines: Natural = 40
+    line_size: Positive = 64
+    burst_lines: Natural = 0
+    socket_messages: Natural = 0
+    spawn_time: Positive = 20_000
 
     def __post_init__(self) -> None:
-        check_integers(
-            self, users=2, message_size=0, user_lines=0, burst_lines=0, socket_messages=0
-        )
+        super().__post_init__()
         check_number(4 * self.rooms * self.users, "threads", "rooms")
         if self.burst_lines > self.room_lines:
             raise InstanceError(
@@ -95,7 +93,6 @@ class Chat:
 
     def build(self, random: Random) -> Workload:
         """Return a fresh workload; nothing in it is random."""
-        del random
         children: tuple[list[NewThread], list[NewThread]] = ([], [])
         for number in range(self.rooms):
             for process, made in zip(children, self._room(number), strict=True):

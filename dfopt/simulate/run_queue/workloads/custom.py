@@ -7,15 +7,14 @@ machines*, section 5.2.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 from itertools import repeat
 from random import Random
 from typing import ClassVar
 
-from dfopt.checks import check_integers, settle_choice
 from dfopt.simulate.run_queue.steps import spawn_all
 from dfopt.simulate.run_queue.workload import DIRTY, Burst, NewThread, Workload, check_number
+from dfopt.structs import Checked, Natural, Positive
 
 
 class FragmentOrder(StrEnum):
@@ -25,8 +24,7 @@ class FragmentOrder(StrEnum):
     SHUFFLED = "shuffled"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Custom:
+class Custom(Checked):
     """Threads started in a loop by a main thread, each on one fragment.
 
     Parameters
@@ -53,20 +51,19 @@ class Custom:
 
     name: ClassVar[str] = "custom"
 
-    threads: int = 8
-    fragments: int = 4
+    threads: Positive = 8
+    fragments: Positive = 4
     fragment_order: FragmentOrder = FragmentOrder.IN_TURN
-    fragment_lines: int = 1_000
-    iterations: int = 10_000_000
-    iteration_time: int = 700
-    burst_iterations: int = 10_000
-    spawn_time: int = 20_000
+    fragment_lines: Natural = 1_000
+    iterations: Positive = 10_000_000
+    iteration_time: Positive = 700
+    burst_iterations: Positive = 10_000
+    spawn_time: Positive = 20_000
 
     def __post_init__(self) -> None:
-        check_integers(self, fragment_lines=0)
+        super().__post_init__()
         check_number(self.threads, "threads", "threads")
         check_number(self.fragments, "fragments", "fragments")
-        settle_choice(self, "fragment_order", FragmentOrder)
 
     def build(self, random: Random) -> Workload:
         """Return a fresh workload."""

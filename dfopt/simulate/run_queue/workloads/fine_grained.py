@@ -7,12 +7,10 @@ section 7 and figure 4.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import chain, repeat
 from random import Random
 from typing import ClassVar
 
-from dfopt.checks import check_integers
 from dfopt.errors import InstanceError
 from dfopt.simulate.run_queue.steps import Yield, spawn_all
 from dfopt.simulate.run_queue.workload import (
@@ -23,12 +21,12 @@ from dfopt.simulate.run_queue.workload import (
     Workload,
     check_number,
 )
+from dfopt.structs import Checked, Natural, Positive
 
 YIELD = Yield()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FineGrained:
+class FineGrained(Checked):
     """A main thread makes one thread for every ``granularity`` integers of an array.
 
     Thread i goes through its integers ``process_length`` times, adds 1 to each, and yields after
@@ -60,17 +58,17 @@ class FineGrained:
 
     name: ClassVar[str] = "fine-grained"
 
-    array_size: int = 2**18
-    granularity: int = 1
-    process_length: int = 16
-    integer_size: int = 4
-    line_size: int = 32
-    stack_lines: int = 2
-    increment_time: int = 4
-    creation_time: int = 600
+    array_size: Positive = 2**18
+    granularity: Positive = 1
+    process_length: Positive = 16
+    integer_size: Positive = 4
+    line_size: Positive = 32
+    stack_lines: Natural = 2
+    increment_time: Positive = 4
+    creation_time: Natural = 600
 
     def __post_init__(self) -> None:
-        check_integers(self, stack_lines=0, creation_time=0)
+        super().__post_init__()
         if self.array_size % self.granularity:
             raise InstanceError(
                 f"is {self.granularity}, which does not divide the array_size {self.array_size}",
@@ -102,7 +100,6 @@ class FineGrained:
 
     def build(self, random: Random) -> Workload:
         """Return a fresh workload; nothing in it is random."""
-        del random
         fragments = -(-self.threads // self.threads_of_fragment)
         size = self.array_lines + self.threads_of_fragment * self.stack_lines
         steps = spawn_all(self._threads(size), self.creation_time)

@@ -7,11 +7,9 @@ machines*, section 5, name it without its parameters; they are those of the prog
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from random import Random
 from typing import ClassVar
 
-from dfopt.checks import check_integers
 from dfopt.simulate.run_queue.steps import Channel, Receive, Send, spawn_all
 from dfopt.simulate.run_queue.workload import (
     CLEAN,
@@ -22,10 +20,10 @@ from dfopt.simulate.run_queue.workload import (
     Workload,
     check_number,
 )
+from dfopt.structs import Checked, Natural, Positive
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hackbench:
+class Hackbench(Checked):
     """Groups of senders and receivers; a group is a data fragment.
 
     Parameters
@@ -48,21 +46,20 @@ class Hackbench:
 
     name: ClassVar[str] = "hackbench"
 
-    groups: int = 10
-    senders: int = 20
-    loops: int = 100
-    data_size: int = 100
-    message_time: int = 2_000
-    line_size: int = 64
-    spawn_time: int = 20_000
+    groups: Positive = 10
+    senders: Positive = 20
+    loops: Positive = 100
+    data_size: Natural = 100
+    message_time: Positive = 2_000
+    line_size: Positive = 64
+    spawn_time: Positive = 20_000
 
     def __post_init__(self) -> None:
-        check_integers(self, data_size=0)
+        super().__post_init__()
         check_number(2 * self.groups * self.senders, "threads", "groups")
 
     def build(self, random: Random) -> Workload:
         """Return a fresh workload; nothing in it is random."""
-        del random
         lines = self.senders * -(-self.data_size // self.line_size)
         steps = spawn_all(self._threads(lines), self.spawn_time)
         return Workload(

@@ -6,8 +6,6 @@ raises name its file, the line, and the thread whose program it was.
 
 from __future__ import annotations
 
-import sys
-import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,12 +15,10 @@ from typing import Any
 
 from dfopt.errors import DfoptError
 from dfopt.simulate.parameters import made
-from dfopt.simulate.policy_source import module_named, module_of_file
+from dfopt.simulate.policy_source import PYTHON, class_in, failure, file_of, source_parts
 from dfopt.simulate.run_queue.steps import Spawn
 from dfopt.simulate.run_queue.workload import Burst, NewThread, Pause, Step, Steps, Workload
 from dfopt.structs import replace
-
-PYTHON = ".py"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +48,7 @@ class OwnWorkload:
             When the code fails, or returns something else.
         """
         kind = kind_in(self.source)
-        file = _file_of(kind)
+        file = file_of(kind) or kind.__module__
         with naming_line(self.name, file, "build"):
             built = made(kind, self.parameters).build(random)
         if not isinstance(built, Workload):
@@ -71,7 +67,7 @@ def is_own_workload(source: str) -> bool:
 
 def in_folder(source: str, folder: Path) -> str:
     """Return a source in which the name of a file does not depend on the folder."""
-    where, colon, name = _parts(source)
+    where, colon, name = source_parts(source)
     return f"{folder / where}{colon}{name}" if where.endswith(PYTHON) else source
 
 
@@ -101,39 +97,17 @@ def kind_in(source: str) -> Any:
     DfoptError
         When there is none, or several in a file whose class is not named.
     """
-    where, _, name = _parts(source)
-    module = module_of_file(where) if where.endswith(PYTHON) else module_named(where)
-    if name:
-        found = getattr(module, name, None)
-        if _is_workload(found):
-            return found
-        raise DfoptError(f"has no workload {name!r}, a class with a method build", file=where)
-    own = [
-        value
-        for value in vars(module).values()
-        if _is_workload(value) and value.__module__ == module.__name__
-    ]
-    if len(own) != 1:
-        names = ", ".join(kind.__name__ for kind in own) or "none"
-        raise DfoptError(
-            f"must define one workload, a class with a method build, but there are: {names}; say "
-            "which with file.py:Class",
-            file=where,
-        )
-    return own[0]
+    return class_in(
+        source,
+        _is_workload,
+        "workload",
+        "a class with a method build",
+        remedy="give a class a method build",
+    )
 
 
 def _is_workload(found: object) -> bool:
     return isinstance(found, type) and callable(getattr(found, "build", None))
-
-
-def _parts(source: str) -> tuple[str, str, str]:
-    """Return file or module, colon, and class."""
-    return source.rpartition(":") if ":" in source else (source, "", "")
-
-
-def _file_of(kind: type[Any]) -> str:
-    return getattr(sys.modules.get(kind.__module__), "__file__", None) or kind.__module__
 
 
 @contextmanager
@@ -148,17 +122,14 @@ def naming_line(workload: str, file: str, where: str) -> Iterator[None]:
     try:
         yield
     except (Exception, SystemExit) as error:  # whatever the code of others raises
-        frames = [
-            frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file
-        ]
-        what = " ".join(traceback.format_exception_only(error)[-1].split())
+        what, frame = failure(error, file)
         if isinstance(error, DfoptError):
             if error.file:
                 raise
             what = str(error)
         raise DfoptError(
             f"the workload {workload!r} fails in {where} ({what}); correct it",
-            place=f"line {frames[-1].lineno}" if frames else "",
+            place="" if frame is None else f"line {frame.lineno}",
             file=file,
         ) from error
 

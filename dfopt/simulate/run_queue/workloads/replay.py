@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from random import Random
 from typing import ClassVar, Literal
 
 import numpy as np
 
-from dfopt.checks import check_integer
-from dfopt.errors import DfoptError, FileError
+from dfopt.errors import DfoptError
 from dfopt.problem.cache_state import Leaves
 from dfopt.simulate.run_queue.steps import Channel, Receive, Send, Sleep, Spawn
 from dfopt.simulate.run_queue.workload import Burst, NewThread, Step, Workload
 from dfopt.simulate.run_queue.workloads.recorded_waits import Wait, Waits, recorded_waits
-from dfopt.structs import replace
+from dfopt.structs import Checked, Natural, replace
 from dfopt.trace.nice import nice_of_weight
 from dfopt.trace.trace import LEAVES, NOT_GIVEN, Trace
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Replay:
+class Replay(Checked):
     """Every dispatch of a trace becomes a burst of the same length, on the same fragment.
 
     A thread that was still runnable when it left its CPU goes on at once. One that was blocked
@@ -64,22 +61,11 @@ class Replay:
     trace: str | Trace
     timing: Literal["wakeups", "waits"] = "wakeups"
     labels: str | None = None
-    lines: int | None = None
+    lines: Natural | None = None
     leaves: Literal["clean", "dirty", "invalidated"] = "dirty"
-
-    def __post_init__(self) -> None:
-        if self.lines is not None:
-            check_integer(self.lines, "lines")
-        for parameter, words in (("timing", ("wakeups", "waits")), ("leaves", tuple(Leaves))):
-            if getattr(self, parameter) not in words:
-                raise FileError(
-                    f"must be one of {', '.join(words)}, not {getattr(self, parameter)!r}",
-                    place=parameter,
-                )
 
     def build(self, random: Random) -> Workload:
         """Return the threads of the trace; nothing about them is random."""
-        del random
         trace = self._with_states(self._read())
         waits = recorded_waits(trace)
         return Workload(

@@ -10,13 +10,15 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from random import Random
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
-from dfopt.checks import check_integers
+from msgspec import Meta
+
 from dfopt.simulate.run_queue.contract import Thread
 from dfopt.simulate.run_queue.kernel import Kernel
 from dfopt.simulate.run_queue.steps import Channel, Device, InputOutput, Receive, Send, Sleep
 from dfopt.simulate.run_queue.workload import Burst, NewThread, Pause, Steps, Workload, check_number
+from dfopt.structs import Checked, Natural, Positive
 
 TYPES = ("HTTP", "PHP-short", "PHP-long")
 """Fragments, which are the types of a matrix penalty."""
@@ -50,8 +52,7 @@ class _Server:
     """The addresses of the answers, in the order of the calls."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WebServer:
+class WebServer(Checked):
     """Connections in a closed loop; each has an HTTP thread, which calls PHP threads.
 
     A request is ``http_slices`` dispatches of its HTTP thread. After the first, the thread calls a
@@ -102,23 +103,23 @@ class WebServer:
 
     name: ClassVar[str] = "web-server"
 
-    clients: int = 3_350
-    requests: int = 1
-    think_time: int = 12_000_000_000
-    http_slices: int = 43
-    php_slices: int = 7
-    http_time: int = 140_000
-    php_time: int = 1_920_000
-    long_php: int = 1_000_000
-    network_wait: int = 138_000_000
-    interval: int = 5_000_000
-    php_threads: int = 100
-    php_wait: int = 5_000_000
-    disks: int = 8
-    disk_time: int = 8_000_000
+    clients: Positive = 3_350
+    requests: Positive = 1
+    think_time: Positive = 12_000_000_000
+    http_slices: Annotated[int, Meta(ge=3)] = 43
+    php_slices: Positive = 7
+    http_time: Positive = 140_000
+    php_time: Positive = 1_920_000
+    long_php: Natural = 1_000_000
+    network_wait: Positive = 138_000_000
+    interval: Positive = 5_000_000
+    php_threads: Positive = 100
+    php_wait: Positive = 5_000_000
+    disks: Positive = 8
+    disk_time: Positive = 8_000_000
 
     def __post_init__(self) -> None:
-        check_integers(self, http_slices=3, long_php=0)
+        super().__post_init__()
         check_number(self.clients, "threads", "clients")
         check_number(self.php_threads, "threads", "php_threads")
         check_number(self.disks, "disks", "disks")

@@ -1,18 +1,17 @@
 """The numbers that workloads take."""
 
-from dataclasses import fields
-
 import pytest
 
 from dfopt.errors import InstanceError
+from dfopt.simulate.parameters import parameters_of
 from dfopt.simulate.run_queue.workload import MOST
 from dfopt.simulate.run_queue.workloads import WORKLOADS
 
 NUMBERS = [
-    (kind, field.name)
+    (kind, name)
     for kind in WORKLOADS.values()
-    for field in fields(kind)
-    if field.type == "int"
+    for name, parameter in parameters_of(kind).items()
+    if type(parameter.default) is int
 ]
 LEAST = {
     ("chat", "users"): 2,

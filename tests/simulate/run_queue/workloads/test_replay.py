@@ -235,8 +235,8 @@ def test_lines_and_states_where_the_trace_does_not_say():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"timing": "late"}, "timing: must be one of wakeups, waits, not 'late'"),
-        ({"leaves": "wet"}, "leaves: must be one of clean, dirty, invalidated, not 'wet'"),
+        ({"timing": "late"}, "timing: must be one of 'waits', 'wakeups', not 'late'"),
+        ({"leaves": "wet"}, "leaves: must be one of 'clean', 'dirty', 'invalidated', not 'wet'"),
         ({"lines": -1}, "lines: must be at least 0"),
     ],
 )
