@@ -14,7 +14,6 @@ import numpy as np
 
 from dfopt.compare.attainable.arrivals import Arrivals, arrivals_of
 from dfopt.compare.attainable.bound.bound import lower_bound
-from dfopt.compare.attainable.local_search import improve
 from dfopt.compare.attainable.schedule_within import ScheduleSearch
 from dfopt.compare.attainable.timed_schedule import recorded_schedule
 from dfopt.compare.attainable.waiting_limit import WaitingLimit
@@ -69,11 +68,6 @@ def search_beams(arrivals: Arrivals) -> None:
     search.sweep(2 * len(arrivals), 1)
 
 
-def search_locally(arrivals: Arrivals) -> None:
-    """Call the local search."""
-    improve(arrivals, NOBODY_LATER, recorded_schedule(arrivals), steps=1000)
-
-
 def bound(arrivals: Arrivals) -> None:
     """Call the search for prices."""
     lower_bound(arrivals, 0, uses_lengths=True)
@@ -83,11 +77,9 @@ def missing_loops() -> list[Loops]:
     """Return what other processes could put on disk for this one, the longest work first."""
     from dfopt.compare.attainable.beam_search.extension import place_all
     from dfopt.compare.attainable.bound.cpu_paths import cheapest_path
-    from dfopt.compare.attainable.local_search.annealing import anneal
 
     parts = (
         (search_beams, place_all),
-        (search_locally, anneal),
         (bound, cheapest_path),
     )
     return [Loops(call) for call, loop in parts if is_missing(loop)]

@@ -7,22 +7,10 @@ from random import Random
 import numpy as np
 
 from dfopt.compare.attainable.arrivals import Arrivals
-from dfopt.compare.attainable.local_search.layout import (
-    COST,
-    LATE_COUNT,
-    LATENESS,
-    LATES,
-    LONG_WAITS,
-    NEVER,
-    OPENERS,
-    OPENING,
-    RANDOM,
-    WAITS,
-    Stretch,
-)
 from dfopt.compare.attainable.local_search.stretch import Timeline
 from dfopt.compare.attainable.timed_schedule import TimedSchedule, cost_of, waits_of
 from dfopt.compare.attainable.waiting_limit import WaitingLimit
+from dfopt.native.stretch import BOUNDS, NEVER, StretchAnnealing
 
 DISPATCHES = 4_096
 """A stretch has about 4,096 dispatches, so that its tables fit into a processor's cache."""
@@ -124,22 +112,22 @@ class AnnealedSchedule:
         self.start = schedule.start.astype(np.int64)
         self._random = Random(seed)
         self._latest = arrivals.latest_starts(limit.each)
-        bounds = (limit.total, limit.long, limit.most_long)
-        self._bounds = np.array([NEVER if bound is None else bound for bound in bounds], np.int64)
+        total, each, most_long = (
+            NEVER if bound is None else bound
+            for bound in (limit.total, limit.long, limit.most_long)
+        )
+        self._bounds = np.array([(total, each, most_long)], BOUNDS)
         waits = waits_of(arrivals, schedule)
         self._waits = int(waits.sum())
-        self._long_waits = int((waits > self._bounds[1]).sum())
+        self._long_waits = int((waits > each).sum())
         self._cost_price = 1 / typical_cost(arrivals)
         self._length = max(1.0, float(arrivals.length.mean()))
-        self._excess_prices = (WAITS_SHARE, self._length)
-        self._pairs = np.zeros((4, 4), np.int64)
-        self._cheapest: Stretch
 
     def excess(self) -> int:
         """Return by how much the schedule is beyond the limit: 0 if it is within."""
         late = int(np.maximum(self.start - self._latest, 0).sum())
-        too_long = max(0, self._waits - int(self._bounds[0]))
-        return late + too_long + max(0, self._long_waits - int(self._bounds[2]))
+        most, _, most_long = self._bounds[0].tolist()
+        return int(late + max(0, self._waits - most) + max(0, self._long_waits - most_long))
 
     def schedule(self) -> TimedSchedule:
         """Return the schedule that has been reached."""
@@ -148,7 +136,7 @@ class AnnealedSchedule:
     def run(self, steps: int) -> None:
         """Try random changes in one stretch after the other."""
         count = len(self.cpu)
-        timeline = Timeline(self._arrivals, self.cpu, self.start, self._latest, self._bounds)
+        timeline = Timeline(self._arrivals, self.cpu, self.start, self._latest)
         half = DISPATCHES // 2
         stretches = [
             (begin, min(count, begin + DISPATCHES))
@@ -157,71 +145,59 @@ class AnnealedSchedule:
         total = sum(end - begin for begin, end in stretches)
         for begin, end in stretches:
             inside, stretch = timeline.take(begin, end)
-            self._improve(stretch, len(inside), steps * len(inside) // total)
-            timeline.put_back(inside, stretch, begin, end)
+            annealing = StretchAnnealing(
+                stretch,
+                bounds=self._bounds,
+                waits=self._waits,
+                long_waits=self._long_waits,
+                prices=(WAITS_SHARE, self._length),
+                chances=CHANCES,
+                seed=self._random.getrandbits(62) | 1,
+            )
+            if annealing.settle():
+                self._improve(annealing, len(inside), steps * len(inside) // total)
+                cpu, start, self._waits, self._long_waits = annealing.schedule()
+                timeline.put_back(inside, cpu, start, begin, end)
 
-    def _improve(self, stretch: Stretch, dispatches: int, steps: int) -> None:
-        from dfopt.compare.attainable.local_search.annealing import settle
-
-        counters = stretch.counters
-        counters[WAITS], counters[LONG_WAITS] = self._waits, self._long_waits
-        counters[RANDOM] = self._random.getrandbits(62) | 1
-        given = _copy(stretch)
-        if not settle(stretch, dispatches) or counters[LATENESS] > 0:
-            _put_back(stretch, given)
-            return
-        self._cheapest = _copy(stretch)
+    def _improve(self, annealing: StretchAnnealing, dispatches: int, steps: int) -> None:
         first = int(steps * FIRST_SHARE)
-        self._anneal(stretch, first, (HOT, COLD), STAGES, (0, dispatches))
+        self._anneal(annealing, (0, dispatches), first, (HOT, COLD), STAGES)
         left = steps - first
-        while left > 0 and counters[OPENING] > 0:
-            left -= self._anneal_part(stretch, dispatches)
-        _put_back(stretch, self._cheapest)
-        self._waits, self._long_waits = int(counters[WAITS]), int(counters[LONG_WAITS])
+        while left > 0 and annealing.opener_count > 0:
+            left -= self._anneal_part(annealing, dispatches)
+        annealing.take_cheapest()
 
-    def _anneal_part(self, stretch: Stretch, dispatches: int) -> int:
+    def _anneal_part(self, annealing: StretchAnnealing, dispatches: int) -> int:
         """Anneal what lies around something late, or around a switch; return how many steps."""
-        counters, lists = stretch.counters, stretch.lists
-        late = int(counters[LATE_COUNT])
-        if late:
-            middle = int(lists[LATES, self._random.randrange(late)])
+        if annealing.late_count:
+            middle = annealing.late(self._random.randrange(annealing.late_count))
         else:
-            middle = int(lists[OPENERS, self._random.randrange(int(counters[OPENING]))])
+            middle = annealing.opener(self._random.randrange(annealing.opener_count))
         reach = self._random.choice(REACHES)
         low, high = max(0, min(middle, dispatches) - reach), min(dispatches, middle + reach)
-        before = _copy(stretch)
         proposals = PROPOSALS * (high - low)
-        self._anneal(stretch, proposals, (SHORT_HOT, SHORT_COLD), SHORT_STAGES, (low, high))
-        if self._quality(stretch) > self._quality(before):
-            _put_back(stretch, before)
+        annealing.keep()
+        self._anneal(annealing, (low, high), proposals, (SHORT_HOT, SHORT_COLD), SHORT_STAGES)
+        annealing.go_back_if_worse()
         return proposals
 
     def _anneal(
         self,
-        stretch: Stretch,
+        annealing: StretchAnnealing,
+        dispatches: tuple[int, int],
         proposals: int,
         temperatures: tuple[float, float],
         stages: int,
-        dispatches: tuple[int, int],
     ) -> None:
-        from dfopt.compare.attainable.local_search.annealing import anneal
-
         for stage in range(stages):
             share = stage / (stages - 1)
-            temperature = _between(temperatures, share)
-            late_price = _between((LATE, LATER), share) / self._length
-            prices = np.array([self._cost_price, late_price, *self._excess_prices])
-            number = proposals * (stage + 1) // stages - proposals * stage // stages
-            anneal(stretch, self._pairs, temperature * CHANCES, prices, *dispatches, number)
-            if self._quality(stretch) < self._quality(self._cheapest):
-                self._cheapest = _copy(stretch)
-
-    def _quality(self, stretch: Stretch) -> tuple[float, int]:
-        """Return by how much a schedule is beyond its limits, then what it costs."""
-        from dfopt.compare.attainable.local_search.annealing import badness
-
-        prices = np.array([0.0, 0.0, *self._excess_prices])
-        return badness(stretch, prices), int(stretch.counters[COST])
+            annealing.anneal(
+                dispatches,
+                proposals * (stage + 1) // stages - proposals * stage // stages,
+                temperature=_between(temperatures, share),
+                cost_price=self._cost_price,
+                late_price=_between((LATE, LATER), share) / self._length,
+            )
 
 
 def typical_cost(arrivals: Arrivals) -> float:
@@ -234,16 +210,3 @@ def typical_cost(arrivals: Arrivals) -> float:
 
 def _between(ends: tuple[float, float], share: float) -> float:
     return float(ends[0] * (ends[1] / ends[0]) ** share)
-
-
-def _copy(stretch: Stretch) -> Stretch:
-    return stretch._replace(
-        rows=stretch.rows.copy(), lists=stretch.lists.copy(), counters=stretch.counters.copy()
-    )
-
-
-def _put_back(stretch: Stretch, copy: Stretch) -> None:
-    """Take over a copy, but not its random bits: the next attempt must not repeat this one."""
-    random = stretch.counters[RANDOM]
-    stretch.rows[:], stretch.lists[:], stretch.counters[:] = copy.rows, copy.lists, copy.counters
-    stretch.counters[RANDOM] = random

@@ -1,53 +1,28 @@
-"""Takes a stretch of time out of a schedule for the compiled search, and puts it back."""
+"""Takes a stretch of time out of a schedule for the core, and puts it back."""
 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dfopt.compare.attainable.arrivals import NONE, Arrivals
-from dfopt.compare.attainable.local_search.layout import (
-    AFTER,
-    ALWAYS,
-    BEFORE,
-    COLUMNS,
-    COUNTERS,
-    CPU,
+from dfopt.compare.dispatches import Rows
+from dfopt.native.stretch import (
+    BLOCK,
     CUT,
-    END,
-    ENTRY,
-    EXIT,
-    FIRST,
-    FRAGMENT,
+    ELEMENT,
     HEAD,
-    LAST,
-    LATEST,
-    LENGTH,
     LINKS,
-    LISTS,
     MOVES,
     NEVER,
-    NEXT,
     NOBODY,
-    OFFSET,
-    PREVIOUS,
-    RANK,
-    RANKED,
-    READY,
-    ROLE,
-    SIBLING,
-    SINCE,
-    START,
     STAYS,
     TAIL,
-    WAKER,
-    WOKEN,
     Stretch,
-    Table,
 )
-from dfopt.compare.dispatches import Rows
 
-MOST_LOGGED = 1_024
-"""More than the number of starts that one change may move."""
+Table = NDArray[np.int64]
+Elements = NDArray[np.void]
 
 
 class Timeline:
@@ -61,13 +36,9 @@ class Timeline:
         A schedule of them; changed.
     latest
         The latest start of each dispatch.
-    bounds
-        See :class:`Stretch`.
     """
 
-    def __init__(
-        self, arrivals: Arrivals, cpu: Table, start: Table, latest: Table, bounds: Table
-    ) -> None:
+    def __init__(self, arrivals: Arrivals, cpu: Table, start: Table, latest: Table) -> None:
         self.arrivals = arrivals
         self.cpu, self.start, self.latest = cpu, start, latest
         count = len(arrivals)
@@ -99,7 +70,6 @@ class Timeline:
         order = np.lexsort((self._marks[1], self._marks[0]))
         self._marks = self._marks[:, order]
         self._mark_begin = np.searchsorted(self._marks[0], np.arange(arrivals.cpus + 1))
-        self.bounds = bounds
         self._taken = 0
 
     def take(self, begin: int, end: int) -> tuple[Rows, Stretch]:
@@ -133,25 +103,17 @@ class Timeline:
         given = np.concatenate([inside, outside, heads])
         g = len(given)
         self._local[outside] = k + np.arange(len(outside))
-        rows = np.zeros((g, COLUMNS), np.int64)
-        rows[:, LINKS] = NOBODY
-        costs = arrivals.costs
-        rows[:, LENGTH] = arrivals.length[given]
-        rows[:, FRAGMENT] = arrivals.fragment[given]
-        for column, values in (
-            (ENTRY, costs.entry),
-            (EXIT, costs.exit),
-            (ALWAYS, costs.always),
-            (FIRST, costs.first),
-            (LAST, costs.last),
-        ):
-            rows[:, column] = values[given]
-        rows[:, ROLE] = STAYS
-        rows[:k, ROLE] = MOVES
-        rows[:, CPU] = self.cpu[given]
-        rows[:, START] = self.start[given]
-        rows[:, END] = rows[:, START] + rows[:, LENGTH]
-        rows[:, LATEST] = np.minimum(self.latest[given], limit)
+        rows = _elements(g)
+        rows["length"] = arrivals.length[given]
+        rows["fragment"] = arrivals.fragment[given]
+        for cost in ("entry", "exit", "always", "first", "last"):
+            rows[cost] = getattr(arrivals.costs, cost)[given]
+        rows["role"] = STAYS
+        rows["role"][:k] = MOVES
+        rows["cpu"] = self.cpu[given]
+        rows["start"] = self.start[given]
+        rows["end"] = rows["start"] + rows["length"]
+        rows["latest"] = np.minimum(self.latest[given], limit)
         linked = slice(0, k + len(outside))
         self._link(rows[linked], given[linked])
         self._local[inside] = NOBODY
@@ -159,11 +121,10 @@ class Timeline:
         rows = self._with_marks(rows, tails, outside, k)
         return inside, self._stretch(rows, k)
 
-    def put_back(self, inside: Rows, stretch: Stretch, begin: int, end: int) -> None:
-        """Take over CPUs and starts of a stretch."""
-        k = len(inside)
-        self.cpu[inside] = stretch.rows[:k, CPU]
-        self.start[inside] = stretch.rows[:k, START]
+    def put_back(self, inside: Rows, cpu: Table, start: Table, begin: int, end: int) -> None:
+        """Take over CPUs and starts of the dispatches of a stretch."""
+        self.cpu[inside] = cpu
+        self.start[inside] = start
         part = self.order[begin:end]
         self.order[begin:end] = part[
             np.lexsort((self.start[part] + self.arrivals.length[part], self.start[part]))
@@ -175,41 +136,42 @@ class Timeline:
         begin = np.repeat(self._first_woken[inside] - np.cumsum(counts) + counts, counts)
         return self._woken[begin + np.arange(total)]
 
-    def _link(self, rows: Table, given: Rows) -> None:
+    def _link(self, rows: Elements, given: Rows) -> None:
         """Fill in what depends on other dispatches: by their elements, or by their times."""
         arrivals, local = self.arrivals, self._local
         since = arrivals.ready_by[given]
         previous = arrivals.previous[given]
         element = np.where(previous == NONE, NOBODY, local[previous])
         # Elements outside that follow others outside need not know of them.
-        rows[:, PREVIOUS] = element
+        rows["previous"] = element
         outside = (previous != NONE) & (element == NOBODY)
         ends = self.start[previous] + arrivals.length[previous]
-        rows[:, SINCE] = np.where(outside, np.maximum(since, ends), since)
+        rows["since"] = np.where(outside, np.maximum(since, ends), since)
         follows = np.flatnonzero(element != NOBODY)
-        rows[element[follows], NEXT] = follows
+        rows["next"][element[follows]] = follows
         waker = arrivals.waker[given]
         element = np.where(waker == NONE, NOBODY, local[waker])
-        rows[:, WAKER] = element
-        rows[:, OFFSET] = arrivals.waker_offset[given]
+        rows["waker"] = element
+        rows["offset"] = arrivals.waker_offset[given]
         outside = (waker != NONE) & (element == NOBODY)
         woken_at = self.start[waker] + arrivals.waker_offset[given]
-        rows[:, READY] = np.where(outside, np.maximum(rows[:, SINCE], woken_at), rows[:, SINCE])
+        rows["ready"] = np.where(outside, np.maximum(rows["since"], woken_at), rows["since"])
         for woken in np.flatnonzero(element != NOBODY).tolist():
             by = element[woken]
-            rows[woken, SIBLING] = rows[by, WOKEN]
-            rows[by, WOKEN] = woken
+            rows["sibling"][woken] = rows["woken"][by]
+            rows["woken"][by] = woken
 
-    def _with_marks(self, rows: Table, tails: Rows, outside: Rows, k: int) -> Table:
+    def _with_marks(self, rows: Elements, tails: Rows, outside: Rows, k: int) -> Elements:
         """Add cuts, evicting blocks and the ends of the CPUs; link the elements of each CPU."""
         cpus = self.arrivals.cpus
         blocks = self.arrivals.blocks
         heads = np.flatnonzero(self._heads != NONE)
         head_at = dict(zip(heads.tolist(), range(k + len(outside), len(rows)), strict=True))
-        extra: list[Table] = []
+        starts, ends = rows["start"], rows["end"]
+        extra: list[Elements] = []
         at = len(rows)
-        inside_of = rows[:k, CPU]
-        by_cpu = np.lexsort((rows[:k, END], rows[:k, START], inside_of))
+        inside_of = rows["cpu"][:k]
+        by_cpu = np.lexsort((rows["end"][:k], rows["start"][:k], inside_of))
         begin = np.searchsorted(inside_of[by_cpu], np.arange(cpus + 1))
         chains: list[list[int]] = []
         for cpu in range(cpus):
@@ -218,14 +180,14 @@ class Timeline:
             times = self._marks[1, low:high]
             if cpu in head_at:
                 head = head_at[cpu]
-                low_mark = low + int(np.searchsorted(times, rows[head, START], side="right"))
+                low_mark = low + int(np.searchsorted(times, starts[head], side="right"))
             else:
                 head, low_mark = at, low
                 extra.append(_edge(HEAD, cpu, -NEVER))
                 at += 1
             if tails[cpu] != NONE:
                 tail = k + int(np.searchsorted(outside, tails[cpu]))
-                high_mark = low + int(np.searchsorted(times, rows[tail, START], side="right"))
+                high_mark = low + int(np.searchsorted(times, starts[tail], side="right"))
             else:
                 tail, high_mark = at, high
                 extra.append(_edge(TAIL, cpu, NEVER))
@@ -237,35 +199,33 @@ class Timeline:
                     row = _edge(CUT, cpu, time)
                 else:
                     row = _edge(STAYS, cpu, time)
-                    row[0, END] = blocks.end[block]
-                    row[0, FRAGMENT] = -1 - block
-                    row[0, ENTRY], row[0, EXIT] = blocks.entry[block], blocks.exit[block]
-                    row[0, FIRST], row[0, LAST] = blocks.first[block], blocks.last[block]
+                    row["end"] = blocks.end[block]
+                    row["fragment"] = -1 - block
+                    row["entry"], row["exit"] = blocks.entry[block], blocks.exit[block]
+                    row["first"], row["last"] = blocks.first[block], blocks.last[block]
                 extra.append(row)
-                marks.append((time, int(row[0, END]) if block >= 0 else -NEVER, at))
+                marks.append((time, int(row["end"][0]) if block >= 0 else -NEVER, at))
                 at += 1
-            keyed = [(int(rows[e, START]), int(rows[e, END]), e) for e in own]
+            keyed = [(int(starts[e]), int(ends[e]), e) for e in own]
             merged = [e for _, _, e in sorted([*keyed, *marks])] if marks else own
             chains.append([head, *merged, tail])
         rows = np.concatenate([rows, *extra])
         for cpu, chain in enumerate(chains):
             links = np.array(chain)
-            rows[links[:-1], AFTER] = links[1:]
-            rows[links[1:], BEFORE] = links[:-1]
-            rows[links, CPU] = cpu
+            rows["after"][links[:-1]] = links[1:]
+            rows["before"][links[1:]] = links[:-1]
+            rows["cpu"][links] = cpu
         return rows
 
-    def _stretch(self, rows: Table, k: int) -> Stretch:
+    def _stretch(self, rows: Elements, k: int) -> Stretch:
         arrivals = self.arrivals
         blocks = arrivals.blocks
         cpus = arrivals.cpus
         moving = rows[:k]
-        low = int(moving[:, READY].min()) if k else 0
-        high = int(moving[:, END].max()) if k else 1
-        latest = moving[:, LATEST]
+        low = int(moving["ready"].min()) if k else 0
+        high = int(moving["end"].max()) if k else 1
+        latest = moving["latest"]
         latest = latest[latest < NEVER // 2]
-        starts: list[Table] = []
-        ends: list[Table] = []
         chosen: list[tuple[int, Table]] = []
         for cpu in range(cpus):
             first, last = self._block_begin[cpu], self._block_begin[cpu + 1]
@@ -273,7 +233,7 @@ class Timeline:
             begin = first + int(np.searchsorted(own_ends, low, side="right"))
             end = last
             if len(latest) == k and k:
-                final = int(latest.max()) + int(moving[:, LENGTH].max())
+                final = int(latest.max()) + int(moving["length"].max())
                 end = first + int(np.searchsorted(blocks.start[first:last], final, side="left"))
                 end = max(end, begin)
             chosen.append((cpu, np.arange(begin, end)))
@@ -281,38 +241,40 @@ class Timeline:
         cells = max(1, *(len(own) for _, own in chosen))
         width = max(1, -(-(high - low) // cells))
         calendar = np.zeros((cpus, cells), np.int64)
+        kept = np.empty(cpus + sum(len(own) for _, own in chosen), BLOCK)
         at = 0
         for cpu, own in chosen:
-            starts += [blocks.start[own], np.array([NEVER])]
-            ends += [blocks.end[own], np.array([NEVER + 1])]
+            kept[at : at + len(own)]["start"] = blocks.start[own]
+            kept[at : at + len(own)]["end"] = blocks.end[own]
+            kept[at + len(own)] = NEVER, NEVER + 1
             edges = low + width * np.arange(cells)
             calendar[cpu] = at + np.searchsorted(blocks.end[own], edges, side="right")
             calendar[cpu, 0] = at
             at += len(own) + 1
-        size = max(len(rows), MOST_LOGGED, k + 1)
-        lists = np.zeros((LISTS, size), np.int64)
-        ranked = np.lexsort((np.arange(k), moving[:, FRAGMENT]))
-        lists[RANKED, :k] = ranked
-        lists[RANKED, size - 1] = k
-        rows[ranked, RANK] = np.arange(k)
-        counters = np.zeros(COUNTERS, np.int64)
+        rows["rank"][np.lexsort((np.arange(k), moving["fragment"]))] = np.arange(k)
         return Stretch(
-            rows=rows,
-            lists=lists,
-            counters=counters,
-            block_start=np.concatenate(starts),
-            block_end=np.concatenate(ends),
+            elements=rows,
+            dispatches=k,
+            blocks=kept,
             calendar=calendar,
-            cells=np.array([low, width], np.int64),
+            begin=low,
+            cell=width,
             matrix=np.ascontiguousarray(arrivals.costs.matrix, np.int64),
-            bounds=self.bounds,
         )
 
 
-def _edge(role: int, cpu: int, time: int) -> Table:
-    """Return the row of an element that is no dispatch."""
-    row = np.zeros((1, COLUMNS), np.int64)
-    row[0, LINKS] = NOBODY
-    row[0, [ROLE, CPU, START, END, LATEST]] = role, cpu, time, time, NEVER
-    row[0, FRAGMENT] = -(2**40) - role
+def _elements(number: int) -> Elements:
+    """Return elements without links."""
+    rows = np.zeros(number, ELEMENT)
+    for link in LINKS:
+        rows[link] = NOBODY
+    return rows
+
+
+def _edge(role: int, cpu: int, time: int) -> Elements:
+    """Return an element that is no dispatch."""
+    row = _elements(1)
+    row["role"], row["cpu"], row["latest"] = role, cpu, NEVER
+    row["start"] = row["end"] = time
+    row["fragment"] = -(2**40) - role
     return row

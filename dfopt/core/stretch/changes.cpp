@@ -1,0 +1,154 @@
+#include "changes.hpp"
+
+namespace dfopt::stretch {
+
+namespace {
+
+// At most 128 dispatches are in a segment.
+constexpr std::int64_t longest_segment = 128;
+
+// A random number below 100 chooses where a change begins: below 20 at something late or a few
+// places before it, if anything is late; otherwise below 80 at the first dispatch of a visit.
+constexpr std::int64_t from_late = 20, from_opener = 80;
+
+// Another one chooses the change, see Changes::propose.
+constexpr std::int64_t to_fragment = 60, to_fixed = 63, to_other = 70, visits = 90, neighbours = 95;
+
+} // namespace
+
+Change Changes::propose(Index low, Index high) {
+    Index begin = first(low, high);
+    const std::int64_t choice = random.below(100);
+    if (choice < to_fragment) {
+        // A part of a visit goes next to a dispatch of its fragment.
+        Index end = begin;
+        const std::int64_t shape = random.below(4);
+        if (shape == 0) end = visit_end(begin, longest_segment);
+        if (shape == 1) end = visit_end(begin, std::int64_t{1} << random.below(6));
+        if (shape == 2) begin = end = visit_end(begin, longest_segment);
+        const Index target = near_in_fragment(begin);
+        if (target == nobody) return {};
+        return move(begin, end, random.below(2) ? stretch_[target].before : target);
+    }
+    if (choice < to_fixed) {
+        // A part of a visit goes behind something that keeps its time, perhaps on an idle CPU.
+        const Index fixed = stretch_.size() - stretch_.dispatches();
+        const Index behind = stretch_.dispatches() + random.below(fixed);
+        if (stretch_[behind].after == nobody) return {};
+        return move(begin, random.below(2) ? visit_end(begin, longest_segment) : begin, behind);
+    }
+    Index target = near(begin);
+    if (target == nobody) return {};
+    if (choice < to_other) {
+        // A visit goes between two others.
+        return move(begin, visit_end(begin, longest_segment),
+                    stretch_[visit_begin(target)].before);
+    }
+    if (choice < visits) {
+        // Some visits change places with some others.
+        if (random.below(4)) target = visit_begin(target);
+        const Index end = visits_end(begin, 1 + random.below(4));
+        const Index other = visits_end(target, 1 + random.below(4));
+        if (is_between(target, begin, end) || is_between(begin, target, other)) return {};
+        return {begin, end, target, other};
+    }
+    // Two dispatches change places.
+    const Index after = stretch_[begin].after;
+    if (choice < neighbours && stretch_[after].role == Role::moves) target = after;
+    return {begin, begin, target, target};
+}
+
+// Returns the dispatch at which a change begins.
+Index Changes::first(Index low, Index high) {
+    const Index begin = low + random.below(high - low);
+    const std::int64_t choice = random.below(100);
+    if (stretch_.late().size() > 0 && choice < from_late) {
+        const Index late = stretch_.late()[random.below(stretch_.late().size())];
+        return some_before(low <= late && late < high ? late : begin);
+    }
+    if (choice < from_opener && stretch_.openers().size() > 0) {
+        if (high - low < stretch_.dispatches()) return visit_begin(begin);
+        return stretch_.openers()[random.below(stretch_.openers().size())];
+    }
+    return begin;
+}
+
+// Returns 1 to 64 forwards or backwards; small distances are likelier.
+std::int64_t Changes::random_distance() {
+    const std::int64_t reach = std::int64_t{1} << random.below(7);
+    const std::int64_t distance = 1 + random.below(reach);
+    return random.below(2) ? -distance : distance;
+}
+
+// Returns a random dispatch of the same fragment that was recorded at about the same time.
+Index Changes::near_in_fragment(Index element) {
+    const Index rank = stretch_[element].rank + random_distance();
+    if (rank < 0 || rank >= stretch_.dispatches()) return nobody;
+    const Index near = stretch_.by_rank(rank);
+    return stretch_[near].fragment == stretch_[element].fragment ? near : nobody;
+}
+
+// Returns a random dispatch that was recorded at about the same time.
+Index Changes::near(Index element) {
+    const Index other = element + random_distance();
+    return 0 <= other && other < stretch_.dispatches() ? other : nobody;
+}
+
+// Returns a dispatch, or one a few places before it on its CPU.
+Index Changes::some_before(Index element) {
+    for (std::int64_t places = random.below(std::int64_t{1} << random.below(5)); places; --places) {
+        const Index before = stretch_[element].before;
+        if (before == nobody || stretch_[before].role != Role::moves) break;
+        element = before;
+    }
+    return element;
+}
+
+// Returns the first dispatch of the visit of a dispatch, or one close before it.
+Index Changes::visit_begin(Index element) const {
+    for (std::int64_t places = longest_segment; places; --places) {
+        const Element& before = stretch_[stretch_[element].before];
+        if (before.role != Role::moves || before.fragment != stretch_[element].fragment) break;
+        element = stretch_[element].before;
+    }
+    return element;
+}
+
+// Returns the last dispatch of the visit of a dispatch, or one at most `most` after it.
+Index Changes::visit_end(Index element, std::int64_t most) const {
+    for (; most; --most) {
+        const Element& after = stretch_[stretch_[element].after];
+        if (after.role != Role::moves || after.fragment != stretch_[element].fragment) break;
+        element = stretch_[element].after;
+    }
+    return element;
+}
+
+// Returns the last dispatch of some visits in a row that begin with a dispatch.
+Index Changes::visits_end(Index element, std::int64_t visits) const {
+    for (std::int64_t places = longest_segment; places; --places) {
+        const Element& after = stretch_[stretch_[element].after];
+        if (after.role != Role::moves) break;
+        if (after.fragment != stretch_[element].fragment && --visits == 0) break;
+        element = stretch_[element].after;
+    }
+    return element;
+}
+
+// Returns whether an element belongs to a segment.
+bool Changes::is_between(Index element, Index begin, Index end) const {
+    for (std::int64_t places = longest_segment + 1; places; --places) {
+        if (begin == element) return true;
+        if (begin == end) return false;
+        begin = stretch_[begin].after;
+    }
+    return true;
+}
+
+// Returns the change that moves a segment behind an element, if that changes anything.
+Change Changes::move(Index begin, Index end, Index behind) const {
+    if (behind == stretch_[begin].before || is_between(behind, begin, end)) return {};
+    return {begin, end, nobody, nobody, behind};
+}
+
+} // namespace dfopt::stretch

@@ -1,0 +1,43 @@
+// Random changes of the order in which dispatches run: two segments change places.
+//
+// A *segment* is some dispatches in a row on a CPU, perhaps none: then a change moves the other
+// segment.
+
+#pragma once
+
+#include "stretch.hpp"
+
+namespace dfopt::stretch {
+
+struct Change {
+    Index begin = nobody, end = nobody;             // the first segment; nobody if nothing changes
+    Index other_begin = nobody, other_end = nobody; // the second one; nobody if the first one moves
+    Index behind = nobody;                          // if it moves, behind which element it goes
+};
+
+class Changes {
+  public:
+    Changes(const Stretch& stretch, Random random) : random(random), stretch_(stretch) {}
+
+    // Makes up a change whose first segment begins with one of the dispatches `low` … `high` - 1,
+    // or with one of the same visit.
+    Change propose(Index low, Index high);
+
+    Random random;
+
+  private:
+    Index first(Index low, Index high);
+    Index near_in_fragment(Index element);
+    Index near(Index element);
+    Index some_before(Index element);
+    std::int64_t random_distance();
+    Index visit_begin(Index element) const;
+    Index visit_end(Index element, std::int64_t most) const;
+    Index visits_end(Index element, std::int64_t visits) const;
+    bool is_between(Index element, Index begin, Index end) const;
+    Change move(Index begin, Index end, Index behind) const;
+
+    const Stretch& stretch_;
+};
+
+} // namespace dfopt::stretch
