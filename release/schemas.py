@@ -26,7 +26,7 @@ from dfopt.simulate.run_queue.scenario_document import ScenarioDocument
 from dfopt.structs import derived_key, keys_of, parts_of
 from dfopt.trace.readers.dfopt_trace_lines import KINDS, HeaderLine
 from dfopt.verify import VERIFICATIONS
-from dfopt_models.measure.machine_document import MACHINES
+from dfopt_models.measure.machine import MACHINES
 from dfopt_models.measure.penalties import PENALTIES
 from dfopt_models.model import MODELS, model_named
 from dfopt_models.space_sharing.mix_document import MixDocument

@@ -134,17 +134,16 @@ def named_policy(given: str) -> tuple[str | None, str]:
 
 def runs_table(runs: Mapping[str, Sequence[JobRun]]) -> Table:
     """Return what was measured, a row for each job under each policy: the mean of its runs."""
+    from dfopt_models.measure import mean_run
+
     rows: list[tuple[Value, ...]] = []
     for job in dict.fromkeys(run.job for found in runs.values() for run in found):
         for policy, found in runs.items():
             own = [run for run in found if run.job == job]
-            time = sum(run.processor_time for run in own)
-            moves = sum(run.reallocations for run in own)
-            length = sum(run.response_time for run in own)
-            returning = sum(run.returning for run in own)
+            mean = mean_run(own)
             rows.append((
-                *(job, policy, len(own), length / len(own), time / length, moves / len(own)),
-                *((returning / moves, time / moves) if moves else (None, None)),
+                *(job, policy, len(own), mean.response_time, mean.allocation, mean.reallocations),
+                *(mean.affinity if mean.interval else None, mean.interval),
             ))  # fmt: skip
     headings = columns(
         *("job", "policy", "runs", "response time [s] :time", "processors :.3f"),

@@ -87,9 +87,7 @@ def machine(
 
     Example: dfopt measure machine -o machine.toml
     """
-    from dfopt_models.measure.machine import levels_left, measure_run
-    from dfopt_models.measure.machine_document import machine_document
-    from dfopt_models.measure.memory import AccessOrder
+    from dfopt_models.measure.machine import AccessOrder, levels_left, machine_document, measure_run
     from dfopt_models.measure.this_machine import ThisMachine, conditions
 
     if order not in list(AccessOrder):
@@ -214,8 +212,12 @@ def penalties(
 
     Example: dfopt measure penalties --kernel chase --quantum 0.005 -o penalties.toml
     """
-    from dfopt_models.measure.measured_penalties import measured_document, rejected_share
-    from dfopt_models.measure.penalty_runs import PenaltyPlan, run_here
+    from dfopt_models.measure.penalty_runs import (
+        PenaltyPlan,
+        measured_document,
+        rejected_share,
+        run_here,
+    )
     from dfopt_models.measure.this_machine import conditions
 
     commands = dict(named_command(given) for given in program or ())

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from dfopt.errors import DfoptError
-from dfopt.files.formats import Format, check_format, read_json
+from dfopt.files.formats import Format, check_format, parse_toml_of, read_json
 from dfopt.files.json_text import document_text
-from dfopt.files.storage import write_text
+from dfopt.files.storage import read_text, write_text
 from dfopt.files.streams import shown_name
 from dfopt.files.strict_json import Document, check_document
 from dfopt.structs import DocumentPart, document_of, reader
@@ -50,6 +50,31 @@ class DocumentType(Generic[T]):
             return self.read_parsed(document)
         except DfoptError as error:
             raise error.in_file(shown_name(path)) from None
+
+    def read_toml(self, path: str | Path) -> T:
+        """Return what a file of TOML describes; see :meth:`read`."""
+        text = read_text(path)
+        try:
+            return self.from_toml(text)
+        except DfoptError as error:
+            raise error.in_file(shown_name(path)) from None
+
+    def from_toml(self, text: str, **defaults: object) -> T:
+        """Return what a text of TOML describes.
+
+        Parameters
+        ----------
+        text
+            A document.
+        defaults
+            Values of keys that it may leave out.
+
+        Raises
+        ------
+        DfoptError
+            With place and remedy, when it describes nothing of this type.
+        """
+        return self.read_parsed(defaults | parse_toml_of(text, self.format))
 
     def from_document(self, document: Document) -> T:
         """Return what a parsed document describes.

@@ -22,8 +22,7 @@ import numpy as np
 
 from dfopt_models.measure import AccessOrder, MachineRun, measure_run
 from dfopt_models.measure.kernels import chase_and_change
-from dfopt_models.measure.machine import MOST_REJECTED, MOVED, WRITTEN, MeasurementError
-from dfopt_models.measure.memory import WORDS
+from dfopt_models.measure.machine import MOST_REJECTED, MOVED, WORDS, WRITTEN, MeasurementError
 from dfopt_models.measure.this_machine import ThisMachine, conditions
 
 CPUS = 2

@@ -17,7 +17,6 @@ import msgspec
 
 from dfopt.files import write_text
 from dfopt.files.documents import DocumentType
-from dfopt.files.formats import parse_toml_of
 from dfopt.structs import Checked, DocumentPart
 from dfopt_models.errors import ModelError
 from dfopt_models.formulas import Formula
@@ -119,8 +118,7 @@ class AnalyticModel(Generic[Parameters]):
         DfoptError
             With place and remedy, when the text does not describe valid parameters.
         """
-        document = parse_toml_of(text, self.parameters.format)
-        return self.parameters.read_parsed({"name": name} | document)
+        return self.parameters.from_toml(text, name=name)
 
     def text(self, parameters: Parameters) -> str:
         """Return the TOML document that describes parameters."""

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from dfopt_models.measure import read_penalties
-from dfopt_models.measure.machine import MOVED, STATIONARY, WRITTEN, MeasurementError
-from dfopt_models.measure.memory import TimedPass
+from dfopt_models.measure.machine import MOVED, STATIONARY, WRITTEN, MeasurementError, TimedPass
 from dfopt_models.measure.programs import run_program
 from dfopt_models.measure.this_machine import ThisMachine
 from tests.cli.conftest import Run

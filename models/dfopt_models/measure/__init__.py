@@ -2,29 +2,30 @@
 
 from dfopt_models.measure.from_traces import (
     JobRun,
+    mean_run,
     model_from_runs,
     runs_from_dispatches,
     runs_from_stays,
 )
 from dfopt_models.measure.machine import (
+    AccessOrder,
     Estimate,
+    FlushLevel,
+    MachineCosts,
     MachineRun,
     MeasurementError,
+    Memory,
+    TimedPass,
+    machine_document,
     measure_run,
+    read_machine,
     verify_flush,
 )
-from dfopt_models.measure.machine_document import (
-    MachineCosts,
-    machine_document,
-    parse_machine,
-    read_machine,
-)
-from dfopt_models.measure.memory import AccessOrder, FlushLevel, Memory, TimedPass
 from dfopt_models.measure.penalties import (
     NO_PENALTIES,
+    PENALTIES,
     JobPenalties,
     MeasuredPenalties,
-    parse_penalties,
     penalties_document,
     penalties_of_machine,
     read_penalties,
@@ -32,7 +33,9 @@ from dfopt_models.measure.penalties import (
 )
 
 __all__ = [
+    "MACHINES",
     "NO_PENALTIES",
+    "PENALTIES",
     "AccessOrder",
     "Estimate",
     "FlushLevel",
@@ -45,10 +48,9 @@ __all__ = [
     "Memory",
     "TimedPass",
     "machine_document",
+    "mean_run",
     "measure_run",
     "model_from_runs",
-    "parse_machine",
-    "parse_penalties",
     "penalties_document",
     "penalties_of_machine",
     "read_machine",

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from statistics import fmean
 from typing import Any
 
@@ -46,7 +46,7 @@ Column = npt.NDArray[Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobRun:
-    """One run of a job under a policy.
+    """One run of a job under a policy, or the mean of several.
 
     Parameters
     ----------
@@ -67,9 +67,9 @@ class JobRun:
     job: str
     response_time: float
     processor_time: float
-    reallocations: int
-    returning: int
-    first: int
+    reallocations: float
+    returning: float
+    first: float
 
     def __post_init__(self) -> None:
         if not self.response_time > 0:
@@ -277,25 +277,24 @@ def model_from_runs(
     return with_penalties(model, penalties)
 
 
+def mean_run(runs: Sequence[JobRun]) -> JobRun:
+    """Return the mean of runs of one job."""
+    numbers = fields(JobRun)[1:]
+    means = {each.name: fmean(getattr(run, each.name) for run in runs) for each in numbers}
+    return JobRun(job=runs[0].job, **means)
+
+
 def _policy(runs: Sequence[JobRun]) -> PolicyParameters:
-    reallocations, processor_time, response_time, returning = (
-        fmean(getattr(run, name) for run in runs)
-        for name in ("reallocations", "processor_time", "response_time", "returning")
-    )
-    if not reallocations:
+    mean = mean_run(runs)
+    if mean.interval is None:
         return PolicyParameters(
-            work=processor_time,
+            work=mean.processor_time,
             waste=0.0,
             reallocations=0.0,
             affinity=1.0,
-            allocation=processor_time / response_time,
+            allocation=mean.allocation,
         )
-    measured = Measured(
-        affinity=returning / reallocations,
-        reallocations=reallocations,
-        interval=processor_time / reallocations,
-        response_time=response_time,
-    )
+    measured = Measured(**{name: getattr(mean, name) for name in MEASURED_NUMBERS})
     number = f"{len(runs)} runs in traces" if len(runs) > 1 else "one run in a trace"
     return PolicyParameters(
         measured=measured,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dfopt.solvers.compilation.compiled import compiled
-from dfopt_models.measure.memory import WORDS
+from dfopt_models.measure.machine import WORDS
 
 Words = np.ndarray[tuple[int], np.dtype[np.int64]]
 Floats = np.ndarray[tuple[int], np.dtype[np.float64]]

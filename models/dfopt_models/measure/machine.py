@@ -1,4 +1,4 @@
-"""Costs of a machine's caches, estimated from timed passes.
+"""Costs of a machine's caches, estimated from timed passes, and their document.
 
 Every estimate is a *cold pass* less a *warm pass* of the same lines: read them until they are in
 the cache, read them once more (warm), send them away, and read them again (cold). A pass counts
@@ -9,14 +9,26 @@ passes do not count, or a flush is not verified, there is no estimate but an err
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import partial
 from itertools import pairwise
+from pathlib import Path
 from statistics import median, quantiles
+from typing import Any, Literal, NamedTuple, Protocol
 
-from dfopt.errors import DfoptError
-from dfopt_models.measure.memory import AccessOrder, FlushLevel, Memory, TimedPass
+from dfopt.errors import DfoptError, FileError
+from dfopt.files.documents import DocumentType
+from dfopt.files.formats import Format
+from dfopt.structs import DocumentPart, Natural
+from dfopt_models.errors import check_known
+
+LINE = 64
+"""Bytes of a line."""
+
+WORDS = LINE // 8
+"""Words of a line."""
 
 MOVED, WRITTEN = "moved", "written by the other CPU"
 """The levels that are no flush: the thread moved, or the other CPU has changed the lines."""
@@ -39,9 +51,133 @@ WARMING = 2
 LEAST_RISE = 1.2
 """The next level must take longer than a warm pass by this factor, or they cannot be told apart."""
 
+PICOSECONDS = {"ps": 1, "ns": 1000}
+"""The units that a document may have, in picoseconds."""
+
+MOST_ROUNDING = 0.1
+"""A cost in whole nanoseconds may differ from the measured one by at most this share."""
+
+MOST_SPREAD = 0.5
+"""Runs may differ by at most this share of their median, where it is the ``read_line``."""
+
 
 class MeasurementError(DfoptError):
     """A measurement that cannot be trusted."""
+
+
+class AccessOrder(StrEnum):
+    """In which order lines are read.
+
+    RANDOM: each read waits for the one before, which says where to go; nothing can be fetched
+    ahead. SEQUENTIAL: in the order of their addresses, which hardware fetches ahead.
+    """
+
+    RANDOM = "random"
+    SEQUENTIAL = "sequential"
+
+
+class TimedPass(NamedTuple):
+    """How long something took, and whether the thread was interrupted meanwhile.
+
+    Parameters
+    ----------
+    nanoseconds
+        By a clock that never goes back.
+    is_interrupted
+        Whether the thread lost its CPU against its will.
+    """
+
+    nanoseconds: float
+    is_interrupted: bool
+
+
+class TimedSlice(NamedTuple):
+    """How long each unit of work of a slice took.
+
+    Parameters
+    ----------
+    units
+        Nanoseconds of each unit, in their order.
+    is_interrupted
+        Whether the thread lost its CPU against its will.
+    """
+
+    units: Sequence[float]
+    is_interrupted: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FlushLevel:
+    """Where lines are after a flush.
+
+    Parameters
+    ----------
+    name
+        Such as ``"L3"`` or ``"memory"``.
+    sweep
+        Lines that evict all others if they are read in the order of their addresses.
+    set_size
+        Lines of a set that fits there and in no level before it.
+    has_random_flush
+        Whether the flush reads such a set in random order, and not a sweep. Caches that resist
+        streams do not resist this; but it takes long where the set is large.
+    """
+
+    name: str
+    sweep: int
+    set_size: int
+    has_random_flush: bool = False
+
+
+class Memory(Protocol):
+    """A thread on a CPU with a cache, its victim's lines, and lines of others.
+
+    Attributes
+    ----------
+    cache_lines
+        Lines of the cache of one CPU.
+    levels
+        Where a flush can send lines.
+    has_other_cpu
+        Whether the thread can move.
+    """
+
+    cache_lines: int
+    levels: tuple[FlushLevel, ...]
+    has_other_cpu: bool
+
+    def read(self, lines: int, order: AccessOrder) -> TimedPass:
+        """Read the first lines of the victim once."""
+
+    def write(self, lines: int) -> TimedPass:
+        """Change the first lines of the victim."""
+
+    def sweep(self, lines: int) -> TimedPass:
+        """Read this number of other lines, in the order of their addresses."""
+
+    def chase(self, set_size: int, lines: int) -> TimedPass:
+        """Read lines of a set in random order, from where the last such pass ended.
+
+        Parameters
+        ----------
+        set_size
+            Lines of the set; after the last one comes the first one.
+        lines
+            How many to read.
+        """
+
+    def move(self) -> TimedPass:
+        """Go on on the other CPU."""
+
+
+class Processor(Memory, Protocol):
+    """A CPU that runs kernels, each of which does the same work in every unit."""
+
+    def work(self, kernel: str, units: int) -> TimedSlice:
+        """Go on with a kernel for some units."""
+
+    def switch(self, times: int) -> TimedPass:
+        """Let two processes on this CPU wake each other, until it changed hands this often."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,34 +270,23 @@ def measure_run(  # noqa: PLR0913 - all but the first are options
         When a flush is not verified, too many passes are rejected, there is no such level to
         leave out, or none is left.
     """
-    measured = levels_left(memory, leave_out)
     say = progress or (lambda _: None)
-    reads = []
-    for level in memory.levels:
-        if level.name not in measured:
-            continue
-        say(level.name)
-        verify_flush(memory, level, lines=lines, passes=passes)
+    flushes = {level.name: level for level in memory.levels}
+    prepared = preparations(memory, lines)
+    reads: list[Estimate] = []
+    for name in levels_left(memory, leave_out):
+        say(name)
+        if name in flushes:
+            verify_flush(memory, flushes[name], lines=lines, passes=passes)
         reads += [
-            cold_pass(memory, level.name, lines, order, passes, partial(flush, memory, level))
-            for order in AccessOrder
+            cold_pass(memory, name, lines, order, passes, prepared[name]) for order in AccessOrder
         ]
-    check_levels_differ(reads)
-    preparations: dict[str, Callable[[], Sequence[TimedPass]]] = {
-        MOVED: lambda: (memory.move(),),
-        WRITTEN: lambda: (memory.move(), memory.write(lines), memory.move()),
-    }
-    for name, prepare in preparations.items():
-        if name in measured:
-            say(name)
-            reads += [
-                cold_pass(memory, name, lines, order, passes, prepare) for order in AccessOrder
-            ]
+    check_levels_differ([estimate for estimate in reads if estimate.level in flushes])
     fills = []
-    if MOVED in measured:
+    if any(estimate.level == MOVED for estimate in reads):
         say(f"{MOVED}, by the number of lines")
         fills = [
-            cold_pass(memory, MOVED, size, AccessOrder.RANDOM, passes, preparations[MOVED])
+            cold_pass(memory, MOVED, size, AccessOrder.RANDOM, passes, prepared[MOVED])
             for size in sizes
         ]
     say("write-back")
@@ -175,6 +300,18 @@ def measure_run(  # noqa: PLR0913 - all but the first are options
     )
 
 
+def preparations(memory: Memory, lines: int) -> dict[str, Callable[[], Sequence[TimedPass]]]:
+    """Return what sends the victim's lines to each level that a machine has."""
+    flushes = {level.name: partial(flush, memory, level) for level in memory.levels}
+    if not memory.has_other_cpu:
+        return {**flushes}
+    return {
+        **flushes,
+        MOVED: lambda: (memory.move(),),
+        WRITTEN: lambda: (memory.move(), memory.write(lines), memory.move()),
+    }
+
+
 def levels_left(memory: Memory, leave_out: Collection[str]) -> tuple[str, ...]:
     """Return the levels that a machine has, without those that are left out.
 
@@ -183,12 +320,9 @@ def levels_left(memory: Memory, leave_out: Collection[str]) -> tuple[str, ...]:
     MeasurementError
         When there is no such level, or none is left.
     """
-    levels = [level.name for level in memory.levels]
-    if memory.has_other_cpu:
-        levels += [MOVED, WRITTEN]
+    levels = tuple(preparations(memory, 0))
     for name in leave_out:
-        if name not in levels:
-            raise MeasurementError(f"there is no level {name!r}; known are {', '.join(levels)}")
+        check_known(name, levels, "level", error=MeasurementError)
     left = tuple(name for name in levels if name not in leave_out)
     if not left:
         raise MeasurementError("no level is left to measure; leave fewer of them out")
@@ -329,8 +463,7 @@ def level_named(memory: Memory, name: str) -> FlushLevel:
         When there is no such level.
     """
     levels = {MOVED: memory.levels[0]} | {level.name: level for level in memory.levels}
-    if name not in levels:
-        raise MeasurementError(f"there is no level {name!r}; known are {', '.join(levels)}")
+    check_known(name, levels, "level", error=MeasurementError)
     return levels[name]
 
 
@@ -360,6 +493,11 @@ def _per_line(timed: Sequence[TimedPass], lines: int) -> float | None:
     return timed[-1].nanoseconds / lines
 
 
+def too_many(rejected: int, wanted: int) -> bool:
+    """Whether more passes were rejected than may be, if this number of them must count."""
+    return rejected > wanted * MOST_REJECTED / (1 - MOST_REJECTED)
+
+
 def accepted(once: Callable[[], float | None], passes: int, what: str) -> tuple[list[float], int]:
     """Return the values of passes that count, and how many did not."""
     found: list[float] = []
@@ -370,9 +508,156 @@ def accepted(once: Callable[[], float | None], passes: int, what: str) -> tuple[
             rejected += 1
         else:
             found.append(value)
-        if rejected > passes * MOST_REJECTED / (1 - MOST_REJECTED):
+        if too_many(rejected, passes):
             raise MeasurementError(
                 f"{what}: {rejected} of {rejected + len(found)} passes were interrupted by other "
                 "work, more than half; measure when the machine is quieter"
             )
     return found, rejected
+
+
+class MachineCosts(DocumentPart):
+    """What a machine's caches cost.
+
+    Parameters
+    ----------
+    time_unit
+        The unit of times.
+    read_line
+        Time to read a line, t_r.
+    write_back
+        Time to write the whole cache back, T_w.
+    lines
+        Lines of a CPU's cache.
+    """
+
+    time_unit: Literal["ps", "ns"]
+    read_line: Natural
+    write_back: Natural
+    lines: Natural
+
+    def picoseconds(self, time: int) -> int:
+        """Return a time of the document in picoseconds."""
+        return time * PICOSECONDS[self.time_unit]
+
+    def in_nanoseconds(self) -> tuple[int, int, int]:
+        """Return t_r, T_w and the time to fill the cache as whole nanoseconds.
+
+        Raises
+        ------
+        FileError
+            When t_r is too short for whole nanoseconds.
+        """
+        exact = self.picoseconds(self.read_line) / PICOSECONDS["ns"]
+        read_line = round(exact)
+        if abs(read_line - exact) > MOST_ROUNDING * exact:
+            raise FileError(
+                f"is {exact:g} ns, which is no whole number of nanoseconds within "
+                f"{MOST_ROUNDING:.0%}; measure another level or order, or give costs in a unit of "
+                "your own",
+                place="read_line",
+            )
+        fill = round(self.lines * exact)
+        write_back = round(self.picoseconds(self.write_back) / PICOSECONDS["ns"])
+        return read_line, write_back, fill
+
+
+MACHINES = DocumentType(Format.MACHINE, MachineCosts)
+
+
+def read_machine(path: str | Path) -> MachineCosts:
+    """Return the costs in a file of the format ``dfopt-machine/1``.
+
+    Raises
+    ------
+    FileError
+        With file, place and remedy, when the file is not valid.
+    """
+    return MACHINES.read_toml(path)
+
+
+def machine_document(
+    runs: Sequence[MachineRun],
+    *,
+    lines: int,
+    level: str | None = None,
+    order: AccessOrder = AccessOrder.RANDOM,
+    conditions: Mapping[str, str | float] = {},
+) -> dict[str, Any]:
+    """Return the document of what several runs measured.
+
+    Parameters
+    ----------
+    runs
+        The runs; figures are the medians of theirs.
+    lines
+        Lines of a CPU's cache.
+    level, order
+        Whose t_r is the machine's; by default that of a move, or of the last level.
+    conditions
+        What else was the case.
+
+    Raises
+    ------
+    MeasurementError
+        When the level was not measured, or its time differs too much between runs.
+    """
+    reads = list(zip(*(run.reads for run in runs), strict=True))
+    levels = list(dict.fromkeys(estimates[0].level for estimates in reads))
+    wanted = level or (MOVED if MOVED in levels else levels[-1])
+    check_known(wanted, levels, "measured level", error=MeasurementError)
+    (chosen,) = (
+        estimates
+        for estimates in reads
+        if (estimates[0].level, estimates[0].order) == (wanted, order)
+    )
+    _check_spread(chosen)
+    return {
+        "format": str(MACHINES.format),
+        "time_unit": "ps",
+        "read_line": _picoseconds(median(one.median for one in chosen)),
+        "write_back": _picoseconds(lines * median(run.write_back for run in runs)),
+        "lines": lines,
+        "x-read-line-is": {"level": wanted, "order": str(order)},
+        "x-conditions": dict(conditions)
+        | {"rejected": round(max(run.rejected for run in runs), 4), "runs": len(runs)},
+        "x-read": [_table(estimates) for estimates in reads],
+        "x-fill": [
+            _table(estimates) for estimates in zip(*(run.fills for run in runs), strict=True)
+        ],
+        "x-write-back-of-a-line": [_picoseconds(run.write_back) for run in runs],
+    }
+
+
+def _check_spread(estimates: Sequence[Estimate]) -> None:
+    medians = [one.median for one in estimates]
+    if max(medians) - min(medians) > MOST_SPREAD * abs(median(medians)):
+        shown = ", ".join(f"{value:.2f}" for value in medians)
+        raise MeasurementError(
+            f"{estimates[0].level}, {estimates[0].order}: the runs give {shown} ns a line, which "
+            f"differ by more than {MOST_SPREAD:.0%}; measure when the machine is quieter, or "
+            "choose another level"
+        )
+
+
+def _table(estimates: Sequence[Estimate]) -> dict[str, Any]:
+    first = estimates[0]
+    medians = [one.median for one in estimates]
+    middle = median(medians)
+    return {
+        "level": first.level,
+        "order": str(first.order),
+        "lines": first.lines,
+        "median": _picoseconds(middle),
+        "quartiles": [
+            _picoseconds(median(one.quartiles[end] for one in estimates)) for end in (0, 1)
+        ],
+        "medians_of_runs": [_picoseconds(value) for value in medians],
+        "spread_of_runs": round((max(medians) - min(medians)) / middle, 4) if middle > 0 else 0.0,
+        "passes": sum(one.passes for one in estimates),
+        "rejected": sum(one.rejected for one in estimates),
+    }
+
+
+def _picoseconds(nanoseconds: float) -> int:
+    return max(0, round(nanoseconds * PICOSECONDS["ns"]))

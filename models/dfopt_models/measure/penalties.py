@@ -2,34 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from msgspec import Meta
 
-from dfopt.errors import DfoptError, FileError
-from dfopt.files import read_text
+from dfopt.errors import FileError
 from dfopt.files.documents import DocumentType
-from dfopt.files.formats import Format, parse_toml_of
-from dfopt.files.streams import shown_name
+from dfopt.files.formats import Format
 from dfopt.structs import Checked, replace
-from dfopt_models.errors import ModelError
-from dfopt_models.measure.machine_document import MachineCosts
+from dfopt_models.errors import ModelError, check_distinct
+from dfopt_models.measure.machine import MachineCosts
 from dfopt_models.model import Sourced
 from dfopt_models.response_time import (
-    JOB_NUMBERS,
     Amount,
     JobParameters,
     PenaltiesOfQuantum,
     PenaltyTable,
+    ResponseModel,
     check_label,
     check_penalty_table,
     penalties_at,
 )
 
-if TYPE_CHECKING:
-    from dfopt_models.response_time import ResponseModel
+Value = TypeVar("Value")
+Part = TypeVar("Part", ResponseModel, JobParameters)
 
 ANY_JOB = "*"
 """The name that stands for every job that the file does not name."""
@@ -79,13 +77,8 @@ class MeasuredPenalties(Sourced):
     def __post_init__(self) -> None:
         """Check that there are jobs, and that no two of them have one name."""
         super().__post_init__()
-        names = [job.name for job in self.job]
-        for position, name in enumerate(names):
-            if name in names[:position]:
-                raise FileError(
-                    f"{name!r} is there twice; rename one of them", place=f"job[{position}].name"
-                )
-        if not names:
+        check_distinct([job.name for job in self.job], "job[{}].name")
+        if not self.job:
             raise FileError("is empty; give at least one table [[job]]", place="job")
 
     def of(self, job: str) -> PenaltyTable:
@@ -138,14 +131,22 @@ class MeasuredPenalties(Sourced):
 
 PENALTIES = DocumentType(Format.PENALTIES, MeasuredPenalties)
 
-NO_PENALTIES = MeasuredPenalties(
+
+def penalties_of_all(
+    no_affinity: float, *, reallocation_time: float, sources: dict[str, str]
+) -> MeasuredPenalties:
+    """Return the same penalties for every job; with affinity a reallocation costs nothing."""
+    always = PenaltiesOfQuantum(quantum=1.0, affinity=0.0, no_affinity=no_affinity)
+    return MeasuredPenalties(
+        reallocation_time=reallocation_time,
+        job=(JobPenalties(name=ANY_JOB, penalties=(always,)),),
+        sources=sources,
+    )
+
+
+NO_PENALTIES = penalties_of_all(
+    0.0,
     reallocation_time=0.0,
-    job=(
-        JobPenalties(
-            name=ANY_JOB,
-            penalties=(PenaltiesOfQuantum(quantum=1.0, affinity=0.0, no_affinity=0.0),),
-        ),
-    ),
     sources=dict.fromkeys(
         ("reallocation_time", "penalties"), "assumed: no penalties were given, so that all are 0"
     ),
@@ -161,21 +162,7 @@ def read_penalties(path: str | Path) -> MeasuredPenalties:
     FileError, ModelError
         With file, place and remedy, when the file is not valid.
     """
-    try:
-        return parse_penalties(read_text(path))
-    except DfoptError as error:
-        raise error.in_file(shown_name(path)) from None
-
-
-def parse_penalties(text: str) -> MeasuredPenalties:
-    """Return the penalties that a TOML document describes.
-
-    Raises
-    ------
-    FileError, ModelError
-        With place and remedy, when it is not valid.
-    """
-    return PENALTIES.read_parsed(parse_toml_of(text, PENALTIES.format))
+    return PENALTIES.read_toml(path)
 
 
 def penalties_document(
@@ -214,17 +201,10 @@ def with_penalties(model: ResponseModel, penalties: MeasuredPenalties) -> Respon
         When a job has no table, or reallocations would take all of its time.
     """
     name = "reallocation_time"
-    sources, ranges = dict(model.sources), dict(model.ranges)
-    if penalties.reallocation_time != model.reallocation_time or name in penalties.sources:
-        sources.pop(name, None)
-        ranges.pop(name, None)
-    return replace(
-        model,
-        reallocation_time=penalties.reallocation_time,
-        jobs=tuple(_job(job, penalties) for job in model.jobs),
-        ranges=ranges,
-        sources=sources | ({name: penalties.sources[name]} if name in penalties.sources else {}),
-    )
+    time, source = penalties.reallocation_time, penalties.sources.get(name)
+    if time != model.reallocation_time or source is not None:
+        model = _with_costs(model, {name: time}, source)
+    return replace(model, jobs=tuple(_job(job, penalties) for job in model.jobs))
 
 
 def penalties_of_machine(costs: MachineCosts, *, reallocation_time: float) -> MeasuredPenalties:
@@ -241,14 +221,9 @@ def penalties_of_machine(costs: MachineCosts, *, reallocation_time: float) -> Me
         Seconds.
     """
     seconds = costs.picoseconds(costs.read_line * costs.lines + costs.write_back) * PICOSECOND
-    return MeasuredPenalties(
+    return penalties_of_all(
+        seconds,
         reallocation_time=reallocation_time,
-        job=(
-            JobPenalties(
-                name=ANY_JOB,
-                penalties=(PenaltiesOfQuantum(quantum=1.0, affinity=0.0, no_affinity=seconds),),
-            ),
-        ),
         sources={
             "penalties": "assumed: without affinity a job reads the whole cache anew, whose lines "
             "were measured; with affinity it loses nothing"
@@ -258,30 +233,30 @@ def penalties_of_machine(costs: MachineCosts, *, reallocation_time: float) -> Me
 
 def _job(job: JobParameters, penalties: MeasuredPenalties) -> JobParameters:
     table = penalties.of(job.name)
-    if len(table) > 1:
-        costs = dict.fromkeys(JOB_NUMBERS) | {"penalties": table}
-    else:
-        numbers = (table[0].affinity, table[0].no_affinity)
-        costs = dict(zip(JOB_NUMBERS, numbers, strict=True)) | {"penalties": None}
-    replaced = {"penalties", *JOB_NUMBERS}
-    sources = {key: source for key, source in job.sources.items() if key not in replaced}
-    if "penalties" in penalties.sources:
-        keys = [name for name, value in costs.items() if value is not None]
-        sources |= dict.fromkeys(keys, penalties.sources["penalties"])
+    near, far = table[0].affinity, table[0].no_affinity
+    single = len(table) == 1
+    costs = {
+        "penalty_affinity": near if single else None,
+        "penalty_no_affinity": far if single else None,
+        "penalties": None if single else table,
+    }
+    policies = {
+        name: replace(policy, replications=_without(policy.replications, costs))
+        for name, policy in job.policies.items()
+    }
+    return replace(_with_costs(job, costs, penalties.sources.get("penalties")), policies=policies)
+
+
+def _with_costs(part: Part, costs: Mapping[str, object], source: str | None) -> Part:
+    """Return a part with other costs, of which nothing more is known than where they come from."""
+    sources = {} if source is None else {name: source for name in costs if costs[name] is not None}
     return replace(
-        job,
+        part,
         **costs,
-        ranges={key: limits for key, limits in job.ranges.items() if key not in replaced},
-        sources=sources,
-        policies={
-            name: replace(
-                policy,
-                replications={
-                    key: values
-                    for key, values in policy.replications.items()
-                    if key not in JOB_NUMBERS
-                },
-            )
-            for name, policy in job.policies.items()
-        },
+        ranges=_without(part.ranges, costs),
+        sources=_without(part.sources, costs) | sources,
     )
+
+
+def _without(values: Mapping[str, Value], names: Collection[str]) -> dict[str, Value]:
+    return {name: value for name, value in values.items() if name not in names}

@@ -22,14 +22,7 @@ from pathlib import Path
 import numpy as np
 
 from dfopt.errors import DfoptError
-from dfopt_models.measure.memory import (
-    LINE,
-    WORDS,
-    AccessOrder,
-    FlushLevel,
-    TimedPass,
-    TimedSlice,
-)
+from dfopt_models.measure.machine import LINE, WORDS, AccessOrder, FlushLevel, TimedPass, TimedSlice
 
 KERNELS = {
     "chase": "follow a chain through half of the cache, and change each line",
@@ -77,7 +70,7 @@ Chain = np.ndarray[tuple[int], np.dtype[np.int64]]
 
 
 class ThisMachine:
-    """The machine at hand, as :class:`~dfopt_models.measure.memory.Processor`.
+    """The machine at hand, as :class:`~dfopt_models.measure.machine.Processor`.
 
     Parameters
     ----------

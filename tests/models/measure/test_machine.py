@@ -10,16 +10,19 @@ from jsonschema import Draft202012Validator
 from dfopt.errors import DfoptError
 from dfopt.files import schema
 from dfopt_models.measure.machine import (
+    MACHINES,
     MOVED,
     WRITTEN,
+    AccessOrder,
+    FlushLevel,
     MachineRun,
     MeasurementError,
+    TimedPass,
     levels_left,
+    machine_document,
     measure_run,
     verify_flush,
 )
-from dfopt_models.measure.machine_document import machine_document, parse_machine
-from dfopt_models.measure.memory import AccessOrder, FlushLevel, TimedPass
 
 LINES, PASSES = 64, 5
 SIZES = (16, 64, 128)
@@ -158,7 +161,7 @@ def test_levels_may_be_left_out() -> None:
     )
     assert {estimate.level for estimate in run.reads} == {MOVED}
     assert said == [MOVED, "moved, by the number of lines", "write-back"]
-    with pytest.raises(MeasurementError, match="there is no level 'L9'; known are memory, moved"):
+    with pytest.raises(MeasurementError, match="no level 'L9'; known are 'memory', 'moved'"):
         levels_left(SimulatedMemory(), ["L9"])
     with pytest.raises(MeasurementError, match="no level is left to measure"):
         levels_left(SimulatedMemory(), ["memory", MOVED, WRITTEN])
@@ -203,7 +206,7 @@ def test_the_document() -> None:
     text = tomli_w.dumps(document)
     assert tomllib.loads(text) == document
     Draft202012Validator(schema("machine")).validate(document)
-    costs = parse_machine(text)
+    costs = MACHINES.from_toml(text)
     assert (costs.read_line, costs.write_back, costs.lines) == (84_000, 3000 * 128, 128)
     assert costs.in_nanoseconds() == (84, 384, 84 * 128)
     assert document["x-conditions"] == {
@@ -216,7 +219,7 @@ def test_the_document() -> None:
     assert document["x-read"][0]["spread_of_runs"] == pytest.approx(20 / 84, abs=1e-4)
     sequential = machine_document(runs, lines=128, level="memory", order=AccessOrder.SEQUENTIAL)
     assert sequential["read_line"] == 8400
-    with pytest.raises(MeasurementError, match="there is no level 'L9'; measured are memory"):
+    with pytest.raises(MeasurementError, match="no measured level 'L9'; known are 'memory'"):
         machine_document(runs, lines=128, level="L9")
 
 
@@ -224,10 +227,10 @@ TEXT = 'format = "dfopt-machine/1"\ntime_unit = "ps"\nread_line = 6900\nwrite_ba
 
 
 def test_costs_in_whole_nanoseconds() -> None:
-    assert parse_machine(TEXT).in_nanoseconds() == (7, 0, 62)
-    assert parse_machine(TEXT.replace('"ps"', '"ns"')).in_nanoseconds()[0] == 6900
+    assert MACHINES.from_toml(TEXT).in_nanoseconds() == (7, 0, 62)
+    assert MACHINES.from_toml(TEXT.replace('"ps"', '"ns"')).in_nanoseconds()[0] == 6900
     with pytest.raises(DfoptError, match=r"read_line: is 0.26 ns, which is no whole number"):
-        parse_machine(TEXT.replace("6900", "260")).in_nanoseconds()
+        MACHINES.from_toml(TEXT.replace("6900", "260")).in_nanoseconds()
 
 
 @pytest.mark.parametrize(
@@ -247,5 +250,5 @@ def test_costs_in_whole_nanoseconds() -> None:
 )
 def test_wrong_files(old: str, new: str, problem: str) -> None:
     with pytest.raises(DfoptError, match=problem) as caught:
-        parse_machine(TEXT.replace(old, new))
+        MACHINES.from_toml(TEXT.replace(old, new))
     assert "\n" not in str(caught.value)

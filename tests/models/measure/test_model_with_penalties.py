@@ -4,8 +4,8 @@ import pytest
 
 from dfopt.errors import DfoptError
 from dfopt_models.measure import (
+    PENALTIES,
     MachineCosts,
-    parse_penalties,
     penalties_of_machine,
     with_penalties,
 )
@@ -41,7 +41,7 @@ policy.b.measured = { affinity = 0.9, reallocations = 10, interval = 1.9, respon
 
 def test_response_times_of_what_was_measured_stay() -> None:
     model = RESPONSE_TIME.parse(MEASURED)
-    changed = with_penalties(model, parse_penalties(ONE))
+    changed = with_penalties(model, PENALTIES.from_toml(ONE))
     times = {row.policy: row.response_time for row in response_time_table(changed, ((1, 1),))}
     assert times == pytest.approx({"a": 10.0, "b": 11.0})
     for policy in times:
@@ -59,7 +59,7 @@ def test_response_times_of_what_was_measured_stay() -> None:
 
 
 def test_penalties_by_quantum() -> None:
-    changed = with_penalties(RESPONSE_TIME.parse(MEASURED), parse_penalties(TWO))
+    changed = with_penalties(RESPONSE_TIME.parse(MEASURED), PENALTIES.from_toml(TWO))
     # 0.2 s is in the middle of 0.1 and 0.4 on a logarithmic scale.
     assert changed.case("x", "a").penalty_no_affinity == pytest.approx(1.5e-4)
     assert changed.jobs[0].sources == {"penalties": "measured: there"}
@@ -67,7 +67,7 @@ def test_penalties_by_quantum() -> None:
 
 def test_a_shipped_model_with_other_penalties() -> None:
     model = RESPONSE_TIME.read("mix-5")
-    changed = with_penalties(model, parse_penalties(ONE))
+    changed = with_penalties(model, PENALTIES.from_toml(ONE))
     before, after = (
         {(row.job, row.policy): row.response_time for row in response_time_table(each, ((1, 1),))}
         for each in (model, changed)
@@ -94,12 +94,12 @@ def test_penalties_of_a_machine() -> None:
 
 
 def test_time_to_fill() -> None:
-    assert parse_penalties(ONE).time_to_fill(None) == 304_000
-    assert parse_penalties(TWO).time_to_fill("any") == 304_000
+    assert PENALTIES.from_toml(ONE).time_to_fill(None) == 304_000
+    assert PENALTIES.from_toml(TWO).time_to_fill("any") == 304_000
     named = ONE.replace('"*"', '"a"')
     with pytest.raises(DfoptError, match="has no job 'b'"):
-        parse_penalties(named).time_to_fill("b")
+        PENALTIES.from_toml(named).time_to_fill("b")
     another = '[[job]]\nname = "b"\npenalties = [{ quantum = 1, affinity = 0, no_affinity = 0 }]\n'
     several = named.replace("[x-source]", another + "[x-source]")
     with pytest.raises(DfoptError, match="has the jobs a, b; say which: JOB=FILE"):
-        parse_penalties(several).time_to_fill(None)
+        PENALTIES.from_toml(several).time_to_fill(None)

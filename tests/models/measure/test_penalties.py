@@ -8,7 +8,7 @@ from jsonschema import Draft202012Validator
 
 from dfopt.errors import DfoptError
 from dfopt.files import schema
-from dfopt_models.measure import parse_penalties, penalties_document
+from dfopt_models.measure import PENALTIES, penalties_document
 
 TOP = 'format = "dfopt-penalties/1"\nreallocation_time = 0.001\n'
 JOB = (
@@ -19,15 +19,15 @@ JOB = (
 
 
 def test_a_file_goes_through_a_text_and_back() -> None:
-    penalties = parse_penalties(TOP + JOB + '[x-source]\npenalties = "assumed"\n')
+    penalties = PENALTIES.from_toml(TOP + JOB + '[x-source]\npenalties = "assumed"\n')
     Draft202012Validator(schema("penalties")).validate(tomllib.loads(TOP + JOB))
     text = tomli_w.dumps(penalties_document(penalties))
     Draft202012Validator(schema("penalties")).validate(tomllib.loads(text))
-    assert parse_penalties(text) == penalties
+    assert PENALTIES.from_toml(text) == penalties
 
 
 def test_costs() -> None:
-    penalties = parse_penalties(TOP + JOB)
+    penalties = PENALTIES.from_toml(TOP + JOB)
     assert penalties.cost("any", 0.1, affinity=True) == pytest.approx(0.011)
     assert penalties.cost("any", 0.4, affinity=False) == pytest.approx(0.041)
     # Between two quanta, linear in the logarithm of the interval.
@@ -52,5 +52,5 @@ def test_costs() -> None:
 )
 def test_wrong_files(text: str, problem: str) -> None:
     with pytest.raises(DfoptError, match=problem) as caught:
-        parse_penalties(text)
+        PENALTIES.from_toml(text)
     assert "\n" not in str(caught.value)

@@ -10,14 +10,13 @@ import tomli_w
 from jsonschema import Draft202012Validator
 
 from dfopt.files import schema
-from dfopt_models.measure import parse_penalties
-from dfopt_models.measure.machine import MOVED, STATIONARY, MeasurementError
-from dfopt_models.measure.measured_penalties import measured_document
-from dfopt_models.measure.memory import TimedPass, TimedSlice
+from dfopt_models.measure import PENALTIES
+from dfopt_models.measure.machine import MOVED, STATIONARY, MeasurementError, TimedPass, TimedSlice
 from dfopt_models.measure.penalty_runs import (
     PenaltyOfRun,
     PenaltyPlan,
     kernel_penalties,
+    measured_document,
     penalties_of_run,
     program_penalties,
     switch_time,
@@ -126,7 +125,7 @@ def test_an_unverified_flush_is_an_error() -> None:
     processor = SimulatedProcessor(resists=True)
     with pytest.raises(MeasurementError, match="flush to memory is not verified"):
         verify_flush_of(processor, MOVED, passes=SLICES)
-    with pytest.raises(MeasurementError, match="there is no level 'L9'; known are moved, memory"):
+    with pytest.raises(MeasurementError, match="no level 'L9'; known are 'moved', 'memory'"):
         verify_flush_of(processor, "L9", passes=SLICES)
     processor.has_other_cpu = False
     with pytest.raises(MeasurementError, match="there is no second CPU"):
@@ -178,7 +177,7 @@ def test_the_document() -> None:
     text = tomli_w.dumps(written)
     document = tomllib.loads(text)
     Draft202012Validator(schema("penalties")).validate(document)
-    read = parse_penalties(text)
+    read = PENALTIES.from_toml(text)
     assert read.reallocation_time == pytest.approx(2.5e-6)
     assert [entry.quantum for entry in read.of("small")] == [1.28e-6, 2.56e-6]
     assert read.of("small")[0].no_affinity == pytest.approx(32 * MISS * 1e-9)
@@ -269,7 +268,7 @@ def test_programs_that_cannot_be_measured(host: Host, problem: str) -> None:
     ("wishes", "problem"),
     [
         ({"kernels": ("chaise",)}, "there is no job 'chaise'.*did you mean 'chase'"),
-        ({"others": ("x",), "commands": {"a": "true"}}, "there is no job 'x'; known are a"),
+        ({"others": ("x",), "commands": {"a": "true"}}, "there is no job 'x'; known are 'a'"),
         ({"kernels": ("chase",), "commands": {"a": "true"}}, "one after the other"),
         ({"quanta": (0.0,)}, "a quantum must be more than 0 seconds, not 0"),
     ],
