@@ -22,6 +22,8 @@ from pathlib import Path
 import numpy as np
 
 from dfopt.errors import DfoptError
+from dfopt.native import lines as passes
+from dfopt.native.lines import BLOCK
 from dfopt_models.measure.machine import LINE, WORDS, AccessOrder, FlushLevel, TimedPass, TimedSlice
 
 KERNELS = {
@@ -84,11 +86,8 @@ class ThisMachine:
     """
 
     def __init__(self, seed: int = 0) -> None:
-        from dfopt_models.measure import kernels
-
         self._cpus = sorted(os.sched_getaffinity(0))
         sizes = cache_sizes(self._cpus[0])
-        self._loops = kernels
         self._draws = np.random.default_rng(seed)
         self.has_other_cpu = len(self._cpus) > 1
         self.cache_lines = sizes[-2] // LINE if len(sizes) > 1 else sizes[-1] // LINE
@@ -119,17 +118,17 @@ class ThisMachine:
         """Read the first lines of the victim once."""
         victim = self._victim(lines)
         if order is AccessOrder.RANDOM:
-            return _timed(lambda: self._loops.chase(victim, 0, lines))
-        return _timed(lambda: self._loops.read_in_order(victim, lines))
+            return _timed(lambda: passes.chase(victim, 0, lines))
+        return _timed(lambda: passes.read_in_order(victim, lines))
 
     def write(self, lines: int) -> TimedPass:
         """Change the first lines of the victim."""
         victim = self._victim(lines)
-        return _timed(lambda: self._loops.write_lines(victim, lines))
+        return _timed(lambda: passes.change(victim, 0, lines, 1))
 
     def sweep(self, lines: int) -> TimedPass:
         """Read this number of other lines, in the order of their addresses."""
-        return _timed(lambda: self._loops.read_in_order(self._others, lines))
+        return _timed(lambda: passes.read_in_order(self._others, lines))
 
     def chase(self, set_size: int, lines: int) -> TimedPass:
         """Read lines of a set in random order, from where the last such pass ended."""
@@ -137,7 +136,7 @@ class ThisMachine:
 
         def follow() -> None:
             start = self._reached[set_size]
-            self._reached[set_size] = int(self._loops.chase(chain, start, lines))
+            self._reached[set_size] = passes.chase(chain, start, lines)
 
         return _timed(follow)
 
@@ -221,22 +220,21 @@ class ThisMachine:
 
     def _new_unit(self, kernel: str) -> Callable[[], object]:
         """Return what does one unit of a kernel."""
-        loops = self._loops
         if kernel == "chase":
             lines = self.cache_lines // 2
             chain = self._chain(lines)
-            return lambda: loops.chase_and_change(chain, 0, lines)
+            return lambda: passes.chase_and_change(chain, 0, lines)
         if kernel == "stream":
             words = np.zeros(4 * self.cache_lines * WORDS, np.int64)
             parts = len(words) // WORDS // STREAM_LINES
             part = cycle(range(parts))
-            return lambda: loops.stream(words, next(part) * STREAM_LINES, STREAM_LINES)
+            return lambda: passes.change(words, next(part) * STREAM_LINES, STREAM_LINES, 0)
         if kernel == "product":
             bytes_of_matrix = PRODUCT_SHARE * self.cache_lines * LINE / 3
-            size = max(loops.BLOCK, int((bytes_of_matrix / 8) ** 0.5) // loops.BLOCK * loops.BLOCK)
+            size = max(BLOCK, int((bytes_of_matrix / 8) ** 0.5) // BLOCK * BLOCK)
             left, right, product = (np.full(size * size, 1e-3) for _ in range(3))
-            step = cycle(range((size // loops.BLOCK) ** 3))
-            return lambda: loops.multiply_block(left, right, product, size, next(step))
+            step = cycle(range((size // BLOCK) ** 3))
+            return lambda: passes.multiply_block(left, right, product, size, next(step))
         return lambda: None
 
 

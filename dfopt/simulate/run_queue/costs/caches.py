@@ -7,6 +7,7 @@ from itertools import accumulate
 
 from dfopt.checks import LARGEST_TOTAL, described
 from dfopt.errors import InstanceError
+from dfopt.native.lines import Caches
 from dfopt.problem.cache_domains import CacheDomains
 from dfopt.simulate.run_queue.costs.penalties import EMPTY
 from dfopt.simulate.run_queue.workload import CLEAN, UNMANAGED, Burst
@@ -133,9 +134,6 @@ class LineCaches:
         cpus: int,
         domains: CacheDomains | None = None,
     ) -> None:
-        # Imported here, because loading the compiler takes longer than most other commands.
-        from dfopt.simulate.run_queue.costs.lru import empty_lines, touch
-
         self.held = [EMPTY] * cpus
         self.left = [CLEAN] * cpus
         self._sizes = tuple(fragments)
@@ -154,7 +152,7 @@ class LineCaches:
         sequential = sizes.miss if sizes.sequential_miss is None else sizes.sequential_miss
         times = (sizes.miss, sizes.shared_hit, sizes.write_back, sequential, far_hit)
         try:
-            self._lines = empty_lines(
+            self._caches = Caches(
                 self._memory, [min(lines, self._memory) for lines in capacity], shared, times
             )
         except MemoryError:
@@ -173,7 +171,6 @@ class LineCaches:
                 "times a larger unit",
                 place="miss",
             )
-        self._touch = touch
         self._has_far_hits = sizes.far_hit is not None
 
     def begin(self, cpu: int, burst: Burst) -> int:
@@ -198,22 +195,23 @@ class LineCaches:
                     f"{self._memory}; let the fragments' sizes cover them",
                     place="extents",
                 )
-            time += self._touch(self._lines, cpu, first, number, leaves)
+            time += self._caches.touch(cpu, first, number, leaves)
         return time
 
     def counts(self) -> CacheCounts:
         """Return the counts so far."""
-        # In the order of the ledger's columns; the rows of the shared caches come last.
-        misses, shared_hits, write_backs, invalidations, touched, far_hits, *_ = (
-            tuple(column.tolist()) for column in self._lines.ledger[: len(self.held)].T
-        )
+        ledger = self._caches.ledger[: len(self.held)]  # without the shared caches
+
+        def counted(event: str) -> tuple[int, ...]:
+            return tuple(ledger[event].tolist())
+
         return CacheCounts(
-            touched=touched,
-            misses=misses,
-            shared_hits=shared_hits,
-            write_backs=write_backs,
-            invalidations=invalidations,
-            far_hits=far_hits if self._has_far_hits else None,
+            touched=counted("touched"),
+            misses=counted("misses"),
+            shared_hits=counted("shared_hits"),
+            write_backs=counted("write_backs"),
+            invalidations=counted("invalidations"),
+            far_hits=counted("far_hits") if self._has_far_hits else None,
         )
 
     def _extent(self, burst: Burst) -> tuple[tuple[int, int], ...]:

@@ -198,7 +198,7 @@ def test_more_lines_than_this_computer_has_memory_for(monkeypatch: pytest.Monkey
     def full(*_: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("dfopt.simulate.run_queue.costs.lru.empty_lines", full)
+    monkeypatch.setattr("dfopt.simulate.run_queue.costs.caches.Caches", full)
     with pytest.raises(InstanceError, match="sizes: are 8 lines together, more than fit"):
         caches(4)
 

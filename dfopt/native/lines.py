@@ -1,0 +1,114 @@
+"""Caches of lines, least recently used first out, and passes over lines: ``core/lines``."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dfopt.native.library import FLOATS, INT, INTS, POINTER, ArrayOf, Functions, Rows, row
+
+LINE = row("older", "newer", "state", of=np.int32)
+LEDGER = row(
+    *("misses", "shared_hits", "write_backs", "invalidations", "touched", "far_hits"),
+    *("used", "capacity", "shared"),
+)
+TIMES = row("miss", "shared_hit", "write_back", "sequential_miss", "far_hit")
+
+BLOCK = 32
+"""Rows and columns of a block of a matrix."""
+
+Words = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+_caches = Functions(
+    "caches",
+    create=(POINTER, ArrayOf(LINE), ArrayOf(np.int32), ArrayOf(LEDGER), ArrayOf(TIMES)),
+    destroy=(None, POINTER),
+    touch=(INT, POINTER, INT, INT, INT, INT),
+)
+_passes = Functions(
+    "passes",
+    chase=(INT, INTS, INT, INT),
+    read_in_order=(INT, INTS, INT),
+    change=(None, INTS, INT, INT, INT),
+    chase_and_change=(INT, INTS, INT, INT),
+    multiply_block=(None, FLOATS, FLOATS, FLOATS, INT, INT),
+)
+
+
+class Caches:
+    """The lines that each cache holds: one cache for each CPU, then the shared ones.
+
+    Parameters
+    ----------
+    memory
+        The number of lines of the memory.
+    capacity
+        How many lines each cache can hold; perhaps none.
+    shared
+        For each cache the one that its CPU shares with others; a shared cache has itself.
+    times
+        The times ``TIMES``; a far hit of -1 is not asked for.
+
+    Raises
+    ------
+    MemoryError
+        If the lines do not fit into memory.
+    """
+
+    def __init__(
+        self,
+        memory: int,
+        capacity: Sequence[int],
+        shared: Sequence[int],
+        times: tuple[int, int, int, int, int],
+    ) -> None:
+        # Zeros take no memory until they are touched, so only the ends get another value.
+        lines = np.zeros((len(capacity), memory + 1), LINE)
+        lines[:, memory] = memory, memory, 0
+        self.ledger: Rows = np.zeros(len(capacity), LEDGER)
+        self.ledger["capacity"], self.ledger["shared"] = capacity, shared
+        self._arrays = lines, np.zeros(memory, np.int32)
+        self._pointer = _caches.create(*self._arrays, self.ledger, np.array([times], TIMES))
+        if not self._pointer:
+            raise ValueError("the core reads arrays of other sizes")
+        weakref.finalize(self, _caches.destroy, self._pointer)
+
+    def touch(self, cpu: int, first: int, number: int, leaves: int) -> int:
+        """Let a CPU use lines one after the other, and return the time that this takes.
+
+        Unless ``leaves`` is CLEAN, all of them are written, and, if it is INVALIDATED, written back
+        at once.
+        """
+        return int(_caches.touch(self._pointer, cpu, first, number, leaves))
+
+
+def chase(chain: Words, start: int, lines: int) -> int:
+    """Follow a chain of lines, each of which says where the next one begins; return the end."""
+    return int(_passes.chase(chain, start, lines))
+
+
+def read_in_order(words: Words, lines: int) -> None:
+    """Read the first word of each line, in the order of their addresses."""
+    _passes.read_in_order(words, lines)
+
+
+def change(words: Words, first: int, lines: int, word: int) -> None:
+    """Change a word of lines one after another, in the order of their addresses."""
+    _passes.change(words, first, lines, word)
+
+
+def chase_and_change(chain: Words, start: int, lines: int) -> int:
+    """Follow a chain of lines, change each of them, and return the end."""
+    return int(_passes.chase_and_change(chain, start, lines))
+
+
+def multiply_block(left: Floats, right: Floats, product: Floats, size: int, step: int) -> None:
+    """Add the product of two blocks to one of a third square matrix, whose rows follow each other.
+
+    All steps from 0 to the cube of the number of blocks in a row are one product of matrices.
+    """
+    _passes.multiply_block(left, right, product, size, step)
