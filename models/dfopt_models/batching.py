@@ -18,7 +18,7 @@ from dfopt.files.formats import Format
 from dfopt.structs import DocumentPart, replace
 from dfopt.table import Table, Uncertain, columns, facts, table_of
 from dfopt_models.errors import ModelError, OptionError
-from dfopt_models.formulas import Equations, Quantity
+from dfopt_models.formulas import Equations
 from dfopt_models.model import AnalyticModel, Sourced
 
 Count = Annotated[int, Meta(ge=1, le=2**40)]
@@ -33,59 +33,29 @@ MOST_PASSES = 64
 
 equation = Equations(
     {
-        "footprint": Quantity("f", "lines that a thread touches in a pass"),
-        "computing": Quantity("b", "time of a dispatch without misses", "ns"),
-        "reading": Quantity("m", "time to read the footprint", "ns"),
-        "gain": Quantity("gain", "how many times as fast batches are", latex=r"\mathrm{gain}"),
-        "flat": Quantity(
-            "t_flat",
-            "t_seq at which granularity changes no limit",
-            "ns",
-            latex=r"t_{\mathrm{flat}}",
-        ),
-        "rotation": Quantity("T", "time in which every batch has one turn", "ns"),
-        "own_lines": Quantity("s", "lines of its own that a thread touches in a pass"),
-        "granularity": Quantity("G", "GRANULARITY, integers of a thread"),
-        "integers_of_a_line": Quantity("i", "integers that a line holds"),
-        "passes": Quantity("r", "passes for which a footprint is read once, 1/k"),
-        "share_read": Quantity("k", "share of the dispatches that read their footprint"),
-        "length": Quantity("PL", "PROCESS_LENGTH, passes of a thread"),
-        "batch": Quantity("B", "MAXBSIZE, threads of a batch"),
-        "dispatches": Quantity("K", "MAXBCOUNT, dispatches of a batch in a turn"),
-        "threads": Quantity("n", "threads"),
-        "turn": Quantity(
-            "turn",
-            "time of a turn, K dispatches",
-            "ns",
-            latex=r"t_{\mathrm{turn}}",
-        ),
-        "switching": Quantity("t_s", "time of a switch, share of the batch's included", "ns"),
-        "switch": Quantity(
-            "t_cs",
-            "time to switch to the next thread",
-            "ns",
-            latex="t_{cs}",
-        ),
-        "increment": Quantity("t_i", "time to add 1 to an integer in the cache", "ns"),
-        "creation": Quantity(
-            "t_create",
-            "time to make a thread",
-            "ns",
-            latex=r"t_{\mathrm{create}}",
-        ),
-        "batch_switch": Quantity(
-            "t_batch",
-            "time to switch to the next batch",
-            "ns",
-            latex=r"t_{\mathrm{batch}}",
-        ),
-        "miss": Quantity("t_m", "time to read a line", "ns"),
-        "next_line": Quantity(
-            "t_seq",
-            "time to read the line that follows",
-            "ns",
-            latex=r"t_{\mathrm{seq}}",
-        ),
+        "footprint": "f: lines that a thread touches in a pass",
+        "computing": "b [ns]: time of a dispatch without misses",
+        "reading": "m [ns]: time to read the footprint",
+        "gain": r"gain $\mathrm{gain}$: how many times as fast batches are",
+        "flat": r"t_flat [ns] $t_{\mathrm{flat}}$: t_seq at which granularity changes no limit",
+        "rotation": "T [ns]: time in which every batch has one turn",
+        "own_lines": "s: lines of its own that a thread touches in a pass",
+        "granularity": "G: GRANULARITY, integers of a thread",
+        "integers_of_a_line": "i: integers that a line holds",
+        "passes": "r: passes for which a footprint is read once, 1/k",
+        "share_read": "k: share of the dispatches that read their footprint",
+        "length": "PL: PROCESS_LENGTH, passes of a thread",
+        "batch": "B: MAXBSIZE, threads of a batch",
+        "dispatches": "K: MAXBCOUNT, dispatches of a batch in a turn",
+        "threads": "n: threads",
+        "turn": r"turn [ns] $t_{\mathrm{turn}}$: time of a turn, K dispatches",
+        "switching": "t_s [ns]: time of a switch, share of the batch's included",
+        "switch": "t_cs [ns] $t_{cs}$: time to switch to the next thread",
+        "increment": "t_i [ns]: time to add 1 to an integer in the cache",
+        "creation": r"t_create [ns] $t_{\mathrm{create}}$: time to make a thread",
+        "batch_switch": r"t_batch [ns] $t_{\mathrm{batch}}$: time to switch to the next batch",
+        "miss": "t_m [ns]: time to read a line",
+        "next_line": r"t_seq [ns] $t_{\mathrm{seq}}$: time to read the line that follows",
     },
     "derived: Debattista, Vella and Cordina, section 7, Figure 4",
 )

@@ -39,7 +39,7 @@ from dfopt_models.counter_samples import (
     Integers,
 )
 from dfopt_models.errors import ModelError, check_distinct, check_known
-from dfopt_models.formulas import Equations, Quantity
+from dfopt_models.formulas import Equations
 from dfopt_models.model import AnalyticModel, Sourced
 
 if TYPE_CHECKING:
@@ -76,29 +76,23 @@ PAPER = "Ziemba, Upadhyaya and Pai (2009), section 4"
 
 equation = Equations(
     {
-        "penalty": Quantity("S_pq", "switch penalty of type q after type p", "ns", "S_{pq}"),
-        "best_dispatch": Quantity("t_q", "time of a dispatch of type q at its best", "ns"),
-        "best_ipc": Quantity(
-            "IPC_best", "best instructions per cycle of type q", latex=r"\mathit{IPC}_{q}^{*}"
-        ),
-        "ipc": Quantity(
-            "IPC_pq",
-            "instructions per cycle of type q after type p",
-            latex=r"\mathit{IPC}_{pq}",
-        ),
-        "curve": Quantity("IPC_t", "instructions per cycle after t", latex=r"\mathit{IPC}(t)"),
-        "mean": Quantity("IPC_mean", "their mean up to t", latex=r"\overline{\mathit{IPC}}(t)"),
-        "limit": Quantity("a", "instructions per cycle of a warm thread"),
-        "deficit": Quantity("D", "what a cold thread lacks of it"),
-        "time_constant": Quantity("tau", "time constant of the warm-up", "ms"),
-        "time": Quantity("t", "time since the dispatch", "ms"),
-        "lost": Quantity("t_lost", "time that a cold slice loses", "ms", r"t_{\mathrm{lost}}"),
-        "idle": Quantity("u", "share of time for which the type's own CPU is idle"),
-        "cpus": Quantity("m", "CPUs"),
-        "time_share": Quantity("h", "the type's share of the CPU time before"),
-        "saving": Quantity("v", "share of its time that the type saves"),
-        "wasted": Quantity("w", "share of the type's time that the harmful type costs it"),
-        "harmed_share": Quantity("p", "share of its dispatches after the harmful type"),
+        "penalty": "S_pq [ns] $S_{pq}$: switch penalty of type q after type p",
+        "best_dispatch": "t_q [ns]: time of a dispatch of type q at its best",
+        "best_ipc": r"IPC_best $\mathit{IPC}_{q}^{*}$: best instructions per cycle of type q",
+        "ipc": r"IPC_pq $\mathit{IPC}_{pq}$: instructions per cycle of type q after type p",
+        "curve": r"IPC_t $\mathit{IPC}(t)$: instructions per cycle after t",
+        "mean": r"IPC_mean $\overline{\mathit{IPC}}(t)$: their mean up to t",
+        "limit": "a: instructions per cycle of a warm thread",
+        "deficit": "D: what a cold thread lacks of it",
+        "time_constant": "tau [ms]: time constant of the warm-up",
+        "time": "t [ms]: time since the dispatch",
+        "lost": r"t_lost [ms] $t_{\mathrm{lost}}$: time that a cold slice loses",
+        "idle": "u: share of time for which the type's own CPU is idle",
+        "cpus": "m: CPUs",
+        "time_share": "h: the type's share of the CPU time before",
+        "saving": "v: share of its time that the type saves",
+        "wasted": "w: share of the type's time that the harmful type costs it",
+        "harmed_share": "p: share of its dispatches after the harmful type",
     },
     f"derived: from the shares of {PAPER}",
 )

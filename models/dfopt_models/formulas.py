@@ -22,6 +22,11 @@ Equation = TypeVar("Equation", bound=Callable[..., Any])
 
 SUBSTACK = re.compile(r"\\substack\{([^{}]*)\}")
 
+WRITTEN = re.compile(r"(\S+)(?: \[(.*?)\])?(?: \$(.*?)\$)?: (.*)")
+
+INTEGER = "integer"
+"""Stands for the unit of whole numbers."""
+
 OF_SYMBOLS = {"min": "Min", "sqrt": "sqrt", "exp": "exp"}
 """What SymPy calls functions that equations take as parameters, by their names."""
 
@@ -49,6 +54,19 @@ class Quantity:
     unit: str = ""
     latex: str | None = None
     integer: bool | None = None
+
+
+def quantity(written: str) -> Quantity:
+    """Return a quantity that is written as ``symbol [unit] $LaTeX$: meaning``.
+
+    Unit and LaTeX may be left out. The unit of a whole number is ``integer``.
+    """
+    match = WRITTEN.fullmatch(written)
+    assert match is not None, written
+    symbol, unit, latex, meaning = match.groups()
+    if unit == INTEGER:
+        return Quantity(symbol, meaning, latex=latex, integer=True)
+    return Quantity(symbol, meaning, unit or "", latex)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,13 +154,17 @@ class Equations:
     Parameters
     ----------
     quantities
-        By the names of the functions and of their parameters. All are positive.
+        By the names of the functions and of their parameters; see :func:`quantity` for texts. All
+        are positive.
     source
         Where an equation comes from that has no source of its own.
     """
 
-    def __init__(self, quantities: Mapping[str, Quantity], source: str = "") -> None:
-        self.quantities = quantities
+    def __init__(self, quantities: Mapping[str, Quantity | str], source: str = "") -> None:
+        self.quantities = {
+            name: quantity(given) if isinstance(given, str) else given
+            for name, given in quantities.items()
+        }
         self.source = source
         self.formulas: list[Formula] = []
 

@@ -20,64 +20,48 @@ from typing import Any, NamedTuple
 
 from dfopt.structs import DocumentPart
 from dfopt_models.errors import ModelError
-from dfopt_models.formulas import Equations, Quantity
+from dfopt_models.formulas import Equations
 
 MVA = "mean value analysis (Reiser and Lavenberg 1980)"
 
 equation = Equations(
     {
-        "cpus": Quantity("N", "CPUs"),
-        "locks": Quantity("L", "locks alike"),
-        "think": Quantity("Z", "think time between two uses of a lock", "any unit"),
-        "hold": Quantity("S", "time for which a lock is held", "the same"),
-        "queued": Quantity("Q", "mean number of CPUs at a lock, of N - 1 CPUs"),
-        "busy": Quantity("U", "share of the time that a lock is held, of N - 1 CPUs: its misses"),
-        "waits": Quantity("R", "time from asking for a lock to releasing it"),
-        "uses": Quantity("X", "uses in a unit of time, of N CPUs"),
-        "time": Quantity("R_new", "time from asking for a lock to releasing it", latex="R"),
-        "uses_new": Quantity("X_new", "uses in a unit of time, of N CPUs", latex="X"),
-        "queue": Quantity("Q_new", "mean number of CPUs at a lock, of N CPUs", latex="Q_N"),
-        "busy_new": Quantity(
-            "U_new", "share of the time that a lock is held, of N CPUs", latex="U_N"
-        ),
-        "spinning": Quantity("spin", "share of the CPUs that waits", latex=r"\mathrm{spin}"),
-        "work": Quantity("work", "CPUs that compute or hold a lock", latex=r"\mathrm{work}"),
-        "knee": Quantity("N_knee", "CPUs that would hold one lock all the time", latex="N^{*}"),
-        "left_free": Quantity("p_0", "share of constant holds after which nobody waits"),
-        "busy_constant": Quantity("U_c", "share of the time that a lock is held, constant holds"),
-        "chance": Quantity(
-            "pi_b", "chance that a queue has a thread of the range of scan b", latex=r"\pi_b"
-        ),
-        "before": Quantity(
-            "pi_a", "the same for the scan before; 0 for the first", latex=r"\pi_{b-1}"
-        ),
-        "alone": Quantity(
-            "rho_b",
-            "chance of a thread in range b, if none is in the narrower one",
-            latex=r"\rho_b",
-        ),
-        "looks": Quantity("l", "queues that scan b looks at, once it begins", latex=r"\ell_b"),
-        "reached": Quantity("P_b", "chance that scan b begins"),
-        "load": Quantity("rho", "share of their time that CPUs are busy", latex=r"\rho"),
-        "first": Quantity("f", "share of the load in the first band", latex="f"),
-        "all_busy": Quantity("C", "chance that all CPUs are busy (Erlang's delay formula)"),
-        "wait": Quantity("W", "mean wait for a CPU without bands", "services"),
-        "wait_first": Quantity("W_1", "mean wait of the first band", "services"),
-        "offered": Quantity("a", "buffers that would be in use if there were always enough"),
-        "lost": Quantity("B_N", "chance that all of N buffers are in use (Erlang's loss formula)"),
-        "lost_before": Quantity("B_M", "the same of N - 1 buffers; 1 for none", latex="B_{N-1}"),
-        "spread": Quantity("q", "share of the uses that choose among all locks alike"),
-        "own_share": Quantity(
-            "q_own", "share of the uses of the own lock", latex=r"q_{\mathrm{own}}"
-        ),
-        "number": Quantity("n", "CPUs counted so far, one of them the CPU that asks"),
-        "mean": Quantity("y", "time, or misses, of a CPU, over the locks that it takes"),
-        "counted": Quantity(
-            "y_counted",
-            "the same at the lock of another counted CPU",
-            latex=r"y_{\mathrm{counted}}",
-        ),
-        "free": Quantity("y_free", "the same at any other lock", latex=r"y_{\mathrm{free}}"),
+        "cpus": "N: CPUs",
+        "locks": "L: locks alike",
+        "think": "Z [any unit]: think time between two uses of a lock",
+        "hold": "S [the same]: time for which a lock is held",
+        "queued": "Q: mean number of CPUs at a lock, of N - 1 CPUs",
+        "busy": "U: share of the time that a lock is held, of N - 1 CPUs: its misses",
+        "waits": "R: time from asking for a lock to releasing it",
+        "uses": "X: uses in a unit of time, of N CPUs",
+        "time": "R_new $R$: time from asking for a lock to releasing it",
+        "uses_new": "X_new $X$: uses in a unit of time, of N CPUs",
+        "queue": "Q_new $Q_N$: mean number of CPUs at a lock, of N CPUs",
+        "busy_new": "U_new $U_N$: share of the time that a lock is held, of N CPUs",
+        "spinning": r"spin $\mathrm{spin}$: share of the CPUs that waits",
+        "work": r"work $\mathrm{work}$: CPUs that compute or hold a lock",
+        "knee": "N_knee $N^{*}$: CPUs that would hold one lock all the time",
+        "left_free": "p_0: share of constant holds after which nobody waits",
+        "busy_constant": "U_c: share of the time that a lock is held, constant holds",
+        "chance": r"pi_b $\pi_b$: chance that a queue has a thread of the range of scan b",
+        "before": r"pi_a $\pi_{b-1}$: the same for the scan before; 0 for the first",
+        "alone": r"rho_b $\rho_b$: chance of a thread in range b, if none is in the narrower one",
+        "looks": r"l $\ell_b$: queues that scan b looks at, once it begins",
+        "reached": "P_b: chance that scan b begins",
+        "load": r"rho $\rho$: share of their time that CPUs are busy",
+        "first": "f $f$: share of the load in the first band",
+        "all_busy": "C: chance that all CPUs are busy (Erlang's delay formula)",
+        "wait": "W [services]: mean wait for a CPU without bands",
+        "wait_first": "W_1 [services]: mean wait of the first band",
+        "offered": "a: buffers that would be in use if there were always enough",
+        "lost": "B_N: chance that all of N buffers are in use (Erlang's loss formula)",
+        "lost_before": "B_M $B_{N-1}$: the same of N - 1 buffers; 1 for none",
+        "spread": "q: share of the uses that choose among all locks alike",
+        "own_share": r"q_own $q_{\mathrm{own}}$: share of the uses of the own lock",
+        "number": "n: CPUs counted so far, one of them the CPU that asks",
+        "mean": "y: time, or misses, of a CPU, over the locks that it takes",
+        "counted": r"y_counted $y_{\mathrm{counted}}$: the same at the lock of another counted CPU",
+        "free": r"y_free $y_{\mathrm{free}}$: the same at any other lock",
     }
 )
 

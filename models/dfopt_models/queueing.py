@@ -25,7 +25,7 @@ from dfopt.files.formats import Format
 from dfopt.structs import NULLABLE, DocumentPart, replace
 from dfopt.table import Table, TableColumn, Uncertain, Value, columns, facts
 from dfopt_models.errors import ModelError, OptionError
-from dfopt_models.formulas import Equations, Quantity, exact
+from dfopt_models.formulas import Equations, exact
 from dfopt_models.model import AnalyticModel, Sourced
 
 if TYPE_CHECKING:
@@ -60,23 +60,23 @@ FOOTPRINT = "after Thiebaut and Stone (1987)"
 
 equation = Equations(
     {
-        "response": Quantity("T", "mean response time of a queue for all CPUs", "s"),
-        "partition": Quantity("T_p", "mean response time with a queue for each CPU", "s"),
-        "service": Quantity("S", "mean service time", "s"),
-        "reload": Quantity("C", "time to read data again on another CPU", "s"),
-        "moving_service": Quantity("S_g", "mean service time with reloads", "s"),
-        "load": Quantity("rho", "load: share of the time that jobs take without reloads"),
-        "waits": Quantity("P_w", "probability that a job waits (Erlang's C)"),
-        "cpus": Quantity("N", "number of CPUs", integer=True),
-        "low": Quantity("rho_1", "load from which on a global queue is better"),
-        "high": Quantity("rho_2", "load up to which it is"),
-        "alone": Quantity("P_NA", "time to load a program anew", "s", "P^{NA}"),
-        "after": Quantity("P_A", "time to read again what another program replaced", "s", "P^{A}"),
-        "line_time": Quantity("t", "time to read a line", "s"),
-        "sets": Quantity("s", "sets of the cache", integer=True),
-        "ways": Quantity("K", "ways: lines that a set holds", integer=True),
-        "lines": Quantity("F", "lines that the program uses, its footprint", integer=True),
-        "others": Quantity("G", "lines that the other program uses", integer=True),
+        "response": "T [s]: mean response time of a queue for all CPUs",
+        "partition": "T_p [s]: mean response time with a queue for each CPU",
+        "service": "S [s]: mean service time",
+        "reload": "C [s]: time to read data again on another CPU",
+        "moving_service": "S_g [s]: mean service time with reloads",
+        "load": "rho: load: share of the time that jobs take without reloads",
+        "waits": "P_w: probability that a job waits (Erlang's C)",
+        "cpus": "N [integer]: number of CPUs",
+        "low": "rho_1: load from which on a global queue is better",
+        "high": "rho_2: load up to which it is",
+        "alone": "P_NA [s] $P^{NA}$: time to load a program anew",
+        "after": "P_A [s] $P^{A}$: time to read again what another program replaced",
+        "line_time": "t [s]: time to read a line",
+        "sets": "s [integer]: sets of the cache",
+        "ways": "K [integer]: ways: lines that a set holds",
+        "lines": "F [integer]: lines that the program uses, its footprint",
+        "others": "G [integer]: lines that the other program uses",
     },
     "derived: from partition, ideal and reloads",
 )

@@ -59,7 +59,7 @@ from dfopt.files.formats import Format
 from dfopt.structs import Checked, DocumentPart, Positive, at, reader, replace, shown_place
 from dfopt.table import Table, TableColumn, Uncertain, Value, columns, facts
 from dfopt_models.errors import ModelError, OptionError, check_known
-from dfopt_models.formulas import Equations, Quantity, equation
+from dfopt_models.formulas import Equations, Quantity, equation, quantity
 from dfopt_models.growth import growth_text
 from dfopt_models.model import AnalyticModel, Sourced
 
@@ -80,19 +80,17 @@ EXTREME = 1e30
 """The greatest speed and cache, and 1 over the least: no result overflows."""
 
 SHARED = {
-    "reallocation_time": Quantity("t_re", "path length of a reallocation", "s", "t_{re}"),
-    "penalty_affinity": Quantity(
-        "P_A", "cache penalty of a reallocation with affinity", "s", "P^{A}"
-    ),
-    "penalty_no_affinity": Quantity("P_NA", "cache penalty of one without affinity", "s", "P^{NA}"),
+    "reallocation_time": "t_re [s] $t_{re}$: path length of a reallocation",
+    "penalty_affinity": "P_A [s] $P^{A}$: cache penalty of a reallocation with affinity",
+    "penalty_no_affinity": "P_NA [s] $P^{NA}$: cache penalty of one without affinity",
 }
 
 OF_POLICY = {
-    "work": Quantity("w", "useful work", "processor-seconds"),
-    "waste": Quantity("W", "time of processors that are held without work", "processor-seconds"),
-    "reallocations": Quantity("N", "reallocations"),
-    "affinity": Quantity("alpha", "fraction of them with affinity"),
-    "allocation": Quantity("a", "average number of processors"),
+    "work": quantity("w [processor-seconds]: useful work"),
+    "waste": quantity("W [processor-seconds]: time of processors that are held without work"),
+    "reallocations": quantity("N: reallocations"),
+    "affinity": quantity("alpha: fraction of them with affinity"),
+    "allocation": quantity("a: average number of processors"),
 }
 
 MARKS = {"case": "", "policy": "_d", "baseline": "_e"}
@@ -101,33 +99,25 @@ MARKS = {"case": "", "policy": "_d", "baseline": "_e"}
 WHOSE = {"": "", "_d": " under the policy", "_e": " under the baseline"}
 
 QUANTITIES = {
-    "time": Quantity("RT", "response time", "s"),
-    "exchange_rate": Quantity("h", "waste that costs as much as one reallocation", "s"),
-    "waste_budget": Quantity(
-        "W_max",
-        "waste that makes a policy without reallocations as slow as the baseline",
-        "processor-seconds",
-        latex=r"W_{\max}",
-    ),
-    "polynomial": Quantity(
-        "p", "response time × s × a power of v, where policies are compared", latex="p(v)"
-    ),
-    "root": Quantity(
-        "sqrt_x_star", "root of the product s·c at the crossover", latex=r"\sqrt{x^{*}}"
-    ),
-    "useful_share": Quantity("E_j", "share of the machine that does the work of a job j"),
-    "processors": Quantity("P", "processors of the machine"),
-    "copies": Quantity("n", "copies of the job that run at a time"),
+    "time": "RT [s]: response time",
+    "exchange_rate": "h [s]: waste that costs as much as one reallocation",
+    "waste_budget": r"W_max [processor-seconds] $W_{\max}$: "
+    "waste that makes a policy without reallocations as slow as the baseline",
+    "polynomial": "p $p(v)$: response time × s × a power of v, where policies are compared",
+    "root": r"sqrt_x_star $\sqrt{x^{*}}$: root of the product s·c at the crossover",
+    "useful_share": "E_j: share of the machine that does the work of a job j",
+    "processors": "P: processors of the machine",
+    "copies": "n: copies of the job that run at a time",
     **{
         f"{name}{mark}": Quantity(f"{each.symbol}{mark}", f"{each.meaning}{whose}", each.unit)
         for mark, whose in WHOSE.items()
         for name, each in OF_POLICY.items()
     },
     **SHARED,
-    "speed": Quantity("s", "speed of a processor, relative to today's"),
-    "cache": Quantity("c", "size of a cache, relative to today's"),
-    "product": Quantity("x", "speed times cache"),
-    "v": Quantity("v", "root of 1/(s·c): the fourth where s = c, else the square root"),
+    "speed": "s: speed of a processor, relative to today's",
+    "cache": "c: size of a cache, relative to today's",
+    "product": "x: speed times cache",
+    "v": "v: root of 1/(s·c): the fourth where s = c, else the square root",
 }
 
 
