@@ -69,7 +69,6 @@ def plot_attainable(comparisons: Sequence[Comparison], *, ax: Axes | None = None
     DfoptError
         When a comparison has no frontier, or none of its schedules.
     """
-    from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
     if not comparisons:
@@ -100,12 +99,12 @@ def plot_attainable(comparisons: Sequence[Comparison], *, ax: Axes | None = None
     timed = any(row.with_switches for rows in shown for row in rows)
     axes.set_xlabel(cost_label(comparisons) + (f"\n{NO_DELAY}" if timed else ""))
     axes.tick_params(axis="y", length=0)
-    signs = {
+    signs: dict[str, Any] = {
         "what the schedule pays": Patch(color=GREY, alpha=PALE),
         "proven: nobody with this limit pays less, with recorded lengths": Patch(
             facecolor=GREY, **HATCHED
         ),
-        "the same at any lengths of the dispatches": Line2D([], [], **BOUND),
+        "the same at any lengths of the dispatches": BOUND,
     }
     add_legend(axes, signs, side="upper left")
     return axes

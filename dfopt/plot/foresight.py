@@ -127,7 +127,6 @@ def plot_look_ahead(comparisons: Sequence[Comparison], *, ax: Axes | None = None
     DfoptError
         When there is nothing to draw, or lengths in dispatches and in time are mixed.
     """
-    from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
     windows = windows_of(comparisons)
@@ -146,7 +145,7 @@ def plot_look_ahead(comparisons: Sequence[Comparison], *, ax: Axes | None = None
         look = line_style(number)
         axes.plot([0, *across], paid, clip_on=False, zorder=3, **look)
         axes.fill_between(across, bound, rolling, color=look["color"], alpha=SHADING, linewidth=0)
-        signs[name] = Line2D([], [], **look)
+        signs[name] = look
         costs += [*paid, *bound]
     names = [
         full_time(window.length, "ns") if window.kind is WindowKind.TIME else window.label

@@ -95,7 +95,6 @@ def plot_frontier(comparisons: Sequence[Comparison], *, ax: Axes | None = None) 
     DfoptError
         When a comparison has no frontier, or their times have different units.
     """
-    from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
     if not comparisons:
@@ -120,7 +119,7 @@ def plot_frontier(comparisons: Sequence[Comparison], *, ax: Axes | None = None) 
     scale_costs(axes, comparisons, [row.cost for row in rows] + bounds)
     ink = {} if is_alone else {"color": INK}
     signs = {
-        MEANINGS.get(name, name): Line2D([], [], **STYLES[name] | ink)
+        MEANINGS.get(name, name): STYLES[name] | ink
         for name in STYLES
         if any(curves[name] for curves in every)
     }

@@ -126,18 +126,26 @@ def begin_axes(ax: Axes, *, grid: Any = "both") -> Axes:
     return ax
 
 
-def add_legend(ax: Axes, entries: Mapping[str, Artist], *, side: str = "lower center") -> None:
+def add_legend(
+    ax: Axes, entries: Mapping[str, Artist | Mapping[str, Any]], *, side: str = "lower center"
+) -> None:
     """Explain signs outside all axes, where they hide nothing; a constrained layout gives room.
 
-    Pictures that stand in one figure share the legend of a side: each name occurs once.
+    Pictures that stand in one figure share the legend of a side: each name occurs once. A sign is
+    what was drawn, or how a line looks.
     """
+    from matplotlib.lines import Line2D
+
     figure = ax.figure
     shared: dict[str, Artist] = {}
     for legend in [legend for legend in figure.legends if legend.get_label() == side]:
         names = (text.get_text() for text in legend.get_texts())
         shared |= zip(names, legend.legend_handles, strict=True)  # type: ignore[arg-type]
         legend.remove()
-    shared |= entries
+    shared |= {
+        name: Line2D([], [], **sign) if isinstance(sign, Mapping) else sign
+        for name, sign in entries.items()
+    }
     width = figure.bbox.width * POINTS_PER_INCH / figure.dpi
     column = FONT_SIZE * (4.5 + 0.55 * max(map(len, shared), default=0))
     place: Any = f"outside {side}"

@@ -37,15 +37,13 @@ def plot_batching(model: BatchingModel) -> Figure:
     matplotlib.figure.Figure
         With an axes for each picture.
     """
-    from matplotlib.lines import Line2D
-
     figure = new_figure(*SIZE)
     left, right = figure.subplots(1, 2)
     signs = {}
     lengths = [2**power for power in range(max(LONGEST, *model.lengths).bit_length())]
     for number, granularity in enumerate(model.granularities):
         look = line_style(number) | {"linestyle": "-"}
-        signs[f"GRANULARITY {granularity:,}"] = Line2D([], [], **look)
+        signs[f"GRANULARITY {granularity:,}"] = look
         left.plot(lengths, [model.gain(granularity, length) for length in lengths], **look)
         limit = {"color": look["color"], "linewidth": 0.8, "linestyle": ":"}
         left.axhline(model.limit(granularity), **limit)
@@ -73,5 +71,5 @@ def plot_batching(model: BatchingModel) -> Figure:
     for axes in (left, right):
         begin_axes(axes)
     sizes = f"MAXBSIZE {model.max_batch_size:,}, MAXBCOUNT {model.max_batch_count:,}"
-    add_legend(left, signs | {sizes: Line2D([], [], color=INK, **OWN)})
+    add_legend(left, signs | {sizes: OWN | {"color": INK}})
     return figure

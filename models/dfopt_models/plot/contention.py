@@ -41,8 +41,6 @@ def plot_contention(model: ContentionModel) -> Figure:
     matplotlib.figure.Figure
         With an axes for each picture.
     """
-    from matplotlib.lines import Line2D
-
     figure = new_figure(*SIZE)
     left, right = figure.subplots(1, 2)
     most = model.cpus[-1]
@@ -75,5 +73,5 @@ def plot_contention(model: ContentionModel) -> Figure:
             axes.plot([each.cpus], [height], zorder=5, **look)
             signs["measured"] = look | {"color": INK}
     signs["no contention"] = IDEAL
-    add_legend(left, {name: Line2D([], [], **look) for name, look in signs.items()})
+    add_legend(left, signs)
     return figure

@@ -189,12 +189,10 @@ def explain(
     ax: Axes, looks: Looks, rows: Sequence[CrossoverRow], more: dict[str, dict[str, Any]]
 ) -> None:
     """Say in the legend which line is which policy, what ``~`` means, and more."""
-    from matplotlib.lines import Line2D
-
     signs = {shown_name(row.policy, longest=LONGEST_NAME): looks[row.policy] for row in rows} | more
     if any(row.assumptions and row.crossovers for row in rows):
         signs["~: rests on assumptions"] = {"linestyle": ""}
-    add_legend(ax, {name: Line2D([], [], **look) for name, look in signs.items()})
+    add_legend(ax, signs)
 
 
 @styled

@@ -41,16 +41,14 @@ def plot_queueing(model: QueueingModel) -> Axes:
     matplotlib.axes.Axes
         Those of the first machine.
     """
-    from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
     figure = new_figure(WIDTH * len(model.cpus), HEIGHT)
     panels = figure.subplots(1, len(model.cpus), squeeze=False)[0]
     for ax, cpus in zip(panels, model.cpus, strict=True):
         draw_machine(begin_axes(ax), model, cpus)
-    signs = {name: Line2D([], [], **look) for name, look in LOOKS.items()}
     first: Axes = panels[0]
-    add_legend(first, signs | {BETWEEN: Patch(color=INK, alpha=SHADING)})
+    add_legend(first, LOOKS | {BETWEEN: Patch(color=INK, alpha=SHADING)})
     return first
 
 

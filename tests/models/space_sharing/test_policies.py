@@ -5,8 +5,7 @@ import pytest
 from dfopt_models.space_sharing import AllocationParameters, DynAffNoPri, TieBreak, Worker
 from dfopt_models.space_sharing.engine import chosen_worker
 from dfopt_models.space_sharing.job import ParallelJob
-from dfopt_models.space_sharing.policies.dynamic import Credits
-from dfopt_models.space_sharing.policies.equipartition import allocation_numbers
+from dfopt_models.space_sharing.policies import Credits, allocation_numbers
 from tests.models.space_sharing.small import application, blocks, graph, jobs_at, mix, stopped
 
 DYNAMIC = pytest.mark.parametrize("policy", ["dynamic", "dyn-aff", "dyn-aff-delay"])
