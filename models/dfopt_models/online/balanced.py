@@ -3,15 +3,17 @@
 There are n = m·k tasks for m CPUs, and n is known. The order on a CPU is chosen at the end, so a
 CPU visits each of its fragments once; the largest number of *visits* of a CPU counts. No policy
 without slack is good (:func:`adversary_without_slack`, Theorem 3), and with slack one is
-(:class:`SlackPlacement`, Theorem 4).
+(:func:`with_slack`, Theorem 4).
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import ceil, exp, floor
+from typing import Literal
 
 from dfopt_models.errors import ModelError
 
@@ -21,18 +23,66 @@ Place = Callable[[int], int]
 
 def most_visits(fragments: Sequence[int], cpu: Sequence[int]) -> int:
     """Return the largest number of different fragments on a CPU."""
-    held: dict[int, set[int]] = {}
-    for fragment, where in zip(fragments, cpu, strict=True):
-        held.setdefault(where, set()).add(fragment)
-    return max(map(len, held.values()), default=0)
+    visits = Counter(where for where, _ in set(zip(cpu, fragments, strict=True)))
+    return max(visits.values(), default=0)
 
 
-@dataclass(slots=True)
-class SlackPlacement:
-    """The policy of Theorem 4: CPUs have room for (1 + slack)·k tasks each.
+@dataclass(slots=True, kw_only=True)
+class Placement:
+    """A policy that keeps a fragment on a CPU for a while, and then chooses a CPU for it anew.
 
-    A fragment goes on where it is until it has put slack·k/2 tasks there, or the CPU is full. Then
-    it goes to the CPU with the fewest visits of those with at most (1 + slack/2)·k tasks.
+    A fragment goes on where it is until it has put ``quota`` tasks there, or the CPU is full. Then
+    it goes to the first CPU of those with at most ``threshold`` tasks.
+
+    Parameters
+    ----------
+    cpus
+        How many there are.
+    capacity
+        The room of a CPU, in tasks.
+    threshold
+        A CPU with more tasks than this takes up no fragment.
+    quota
+        The tasks that a fragment puts on a CPU before it looks for another one.
+    rank
+        What makes a CPU the first: the fewest ``visits`` of fragments, or the least ``load``; what
+        comes later counts among equals.
+    """
+
+    cpus: int
+    capacity: int
+    threshold: int
+    quota: int
+    rank: tuple[Literal["visits", "load"], ...]
+    load: list[int] = field(init=False)
+    visits: list[int] = field(init=False)
+    _open: dict[int, tuple[int, int]] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.load = [0] * self.cpus
+        self.visits = [0] * self.cpus
+
+    def __call__(self, fragment: int) -> int:
+        """Put the next task on a CPU, and return which one."""
+        cpu, left = self._open.get(fragment, (0, 0))
+        if not left or self.load[cpu] == self.capacity:
+            able = [other for other in range(self.cpus) if self.load[other] <= self.threshold]
+            if not able:
+                raise ModelError("more tasks came than the CPUs have room for", place="share")
+            ranks = [getattr(self, name) for name in self.rank]
+            cpu = min(able, key=lambda other: (*(each[other] for each in ranks), other))
+            left = self.quota
+            self.visits[cpu] += 1
+        self._open[fragment] = (cpu, left - 1)
+        self.load[cpu] += 1
+        return cpu
+
+
+def with_slack(cpus: int, share: int, slack: Fraction) -> Placement:
+    """Return the policy of Theorem 4: CPUs have room for (1 + slack)·k tasks each.
+
+    A fragment puts slack·k/2 tasks on a CPU. Then it goes to the CPU with the fewest visits of
+    those with at most (1 + slack/2)·k tasks.
 
     Parameters
     ----------
@@ -48,49 +98,18 @@ class SlackPlacement:
     ModelError
         When a parameter is not positive.
     """
-
-    cpus: int
-    share: int
-    slack: Fraction
-    load: list[int] = field(init=False)
-    visits: list[int] = field(init=False)
-    _open: dict[int, tuple[int, int]] = field(init=False, default_factory=dict)
-
-    def __post_init__(self) -> None:
-        for name in ("cpus", "share", "slack"):
-            if getattr(self, name) <= 0:
-                raise ModelError("must be positive", place=name)
-        self.load = [0] * self.cpus
-        self.visits = [0] * self.cpus
-
-    @property
-    def capacity(self) -> int:
-        """The room of a CPU, in tasks."""
-        return floor((1 + self.slack) * self.share)
-
-    @property
-    def threshold(self) -> int:
-        """A CPU with more tasks than this takes up no fragment."""
+    for name, value in (("cpus", cpus), ("share", share), ("slack", slack)):
+        if value <= 0:
+            raise ModelError("must be positive", place=name)
+    capacity = floor((1 + slack) * share)
+    return Placement(
+        cpus=cpus,
+        capacity=capacity,
         # With a slack of less than two tasks there is no room between threshold and capacity.
-        return min(floor((1 + self.slack / 2) * self.share), self.capacity - 1)
-
-    @property
-    def quota(self) -> int:
-        """The tasks that a fragment puts on a CPU before it looks for another one."""
-        return max(1, ceil(self.slack * self.share / 2))
-
-    def __call__(self, fragment: int) -> int:
-        """Put the next task on a CPU, and return which one."""
-        cpu, left = self._open.get(fragment, (0, 0))
-        if not left or self.load[cpu] == self.capacity:
-            able = [other for other in range(self.cpus) if self.load[other] <= self.threshold]
-            if not able:
-                raise ModelError(f"more than {self.cpus * self.share} tasks came", place="share")
-            cpu, left = min(able, key=lambda other: (self.visits[other], other)), self.quota
-            self.visits[cpu] += 1
-        self._open[fragment] = (cpu, left - 1)
-        self.load[cpu] += 1
-        return cpu
+        threshold=min(floor((1 + slack / 2) * share), capacity - 1),
+        quota=max(1, ceil(slack * share / 2)),
+        rank=("visits",),
+    )
 
 
 def slack_ratio(slack: float) -> float:
@@ -98,55 +117,24 @@ def slack_ratio(slack: float) -> float:
     return (1 + (2 + slack) ** 2 / slack**2) * exp(2 / slack)
 
 
-def fewest_visits(cpus: int, share: int) -> Place:
+def without_slack(cpus: int, share: int, quota: int, *rank: Literal["visits", "load"]) -> Placement:
+    """Return a policy that puts at most an even share on a CPU; see :class:`Placement`."""
+    return Placement(cpus=cpus, capacity=share, threshold=share - 1, quota=quota, rank=rank)
+
+
+def fewest_visits(cpus: int, share: int) -> Placement:
     """Return a policy without slack: stay while there is room, else go where fewest visits are."""
-    load, visits, last = [0] * cpus, [0] * cpus, dict[int, int]()
-
-    def place(fragment: int) -> int:
-        cpu = last.get(fragment, -1)
-        if cpu < 0 or load[cpu] == share:
-            able = [other for other in range(cpus) if load[other] < share]
-            cpu = min(able, key=lambda other: (visits[other], load[other], other))
-            visits[cpu] += 1
-            last[fragment] = cpu
-        load[cpu] += 1
-        return cpu
-
-    return place
+    return without_slack(cpus, share, share, "visits", "load")
 
 
-def least_loaded(cpus: int, share: int) -> Place:
+def least_loaded(cpus: int, share: int) -> Placement:
     """Return a policy without slack that puts each task where the fewest tasks are."""
-    load = [0] * cpus
-
-    def place(fragment: int) -> int:
-        del fragment
-        cpu = min(range(cpus), key=lambda other: (load[other], other))
-        assert load[cpu] < share, "all tasks have been put somewhere"
-        load[cpu] += 1
-        return cpu
-
-    return place
+    return without_slack(cpus, share, 1, "load")
 
 
-def spread(cpus: int, share: int) -> Place:
+def spread(cpus: int, share: int) -> Placement:
     """Return a policy without slack: a fragment stays on a CPU for the square root of its share."""
-    quota = max(1, round(share**0.5))
-    load, visits = [0] * cpus, [0] * cpus
-    last = dict[int, tuple[int, int]]()
-
-    def place(fragment: int) -> int:
-        cpu, left = last.get(fragment, (-1, 0))
-        if not left or load[cpu] == share:
-            able = [other for other in range(cpus) if load[other] < share]
-            cpu = min(able, key=lambda other: (load[other], visits[other], other))
-            visits[cpu] += 1
-            left = quota
-        last[fragment] = (cpu, left - 1)
-        load[cpu] += 1
-        return cpu
-
-    return place
+    return without_slack(cpus, share, max(1, round(share**0.5)), "load", "visits")
 
 
 POLICIES: dict[str, Callable[[int, int], Place]] = {

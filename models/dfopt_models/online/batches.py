@@ -64,20 +64,17 @@ def place_in_batches(tasks: Sequence[tuple[int, int]], cpus: int, setup: int) ->
     batches: dict[int, tuple[int, int]] = {}  # CPU and work of each fragment's open batch
     for fragment, time in tasks:
         alone = time >= setup
-        if alone or fragment not in batches:
+        where, work = batches.get(fragment, (-1, 0))
+        if alone or where < 0:
             where = min(range(cpus), key=lambda other: (counted[other], other))
             counted[where] += setup + time if alone else RESERVED * setup
-            if not alone:
-                batches[fragment] = (where, 0)
-        else:
-            where = batches[fragment][0]
         cpu.append(where)
-        if not alone:
-            work = batches[fragment][1] + time
-            batches[fragment] = (where, work)
-            if work >= setup:
-                counted[where] += setup + work - RESERVED * setup
-                del batches[fragment]
+        if alone:
+            continue
+        batches[fragment] = where, work + time
+        if work + time >= setup:
+            counted[where] += setup + work + time - RESERVED * setup
+            del batches[fragment]
     return BatchPlacement(
         cpu=tuple(cpu), counted=tuple(counted), real=tuple(real_loads(tasks, cpu, cpus, setup))
     )
@@ -87,12 +84,12 @@ def real_loads(
     tasks: Sequence[tuple[int, int]], cpu: Sequence[int], cpus: int, setup: int
 ) -> list[int]:
     """Return the setups and execution times of each CPU."""
-    held: list[set[int]] = [set() for _ in range(cpus)]
     loads = [0] * cpus
-    for (fragment, time), where in zip(tasks, cpu, strict=True):
-        held[where].add(fragment)
+    for (_, time), where in zip(tasks, cpu, strict=True):
         loads[where] += time
-    return [load + setup * len(fragments) for load, fragments in zip(loads, held, strict=True)]
+    for where, _ in {(where, fragment) for (fragment, _), where in zip(tasks, cpu, strict=True)}:
+        loads[where] += setup
+    return loads
 
 
 def makespan_at_least(tasks: Sequence[tuple[int, int]], cpus: int, setup: int) -> int:

@@ -10,11 +10,11 @@ from dfopt_models.errors import ModelError
 from dfopt_models.online.adversaries import balanced_instance
 from dfopt_models.online.balanced import (
     POLICIES,
-    SlackPlacement,
     adversary_without_slack,
     epochs,
     most_visits,
     slack_ratio,
+    with_slack,
 )
 
 slacks = st.sampled_from([Fraction(1, 4), Fraction(1, 3), Fraction(1, 2), Fraction(1), Fraction(2)])
@@ -28,7 +28,7 @@ def test_with_slack_each_step_of_the_proof_holds(
     runs = data.draw(st.booleans())
     fragments = data.draw(st.lists(st.integers(0, 12), min_size=tasks, max_size=tasks))
     fragments = sorted(fragments) if runs else fragments
-    place = SlackPlacement(cpus, share, slack)
+    place = with_slack(cpus, share, slack)
     cpu = []
     for fragment in fragments:
         cpu.append(place(fragment))
@@ -57,10 +57,10 @@ def test_the_ratios_that_are_proven() -> None:
 
 
 def test_more_tasks_than_the_share_are_refused() -> None:
-    place = SlackPlacement(2, 2, Fraction(1, 4))
+    place = with_slack(2, 2, Fraction(1, 4))
     for fragment in range(4):
         place(fragment)
-    with pytest.raises(ModelError, match="more than 4 tasks"):
+    with pytest.raises(ModelError, match="more tasks came"):
         place(0)
 
 
