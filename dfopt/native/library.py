@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from dfopt.errors import DfoptError
 
@@ -28,6 +28,14 @@ Rows = NDArray[Any]
 def row(*fields: str, of: type[np.generic] = np.int64) -> np.dtype[Any]:
     """Return the type of a row whose fields are all of one type."""
     return np.dtype([(field, of) for field in fields])
+
+
+def rows_of(kind: np.dtype[Any], **columns: ArrayLike) -> Rows:
+    """Return rows of some type with these columns; fields that are not given are 0."""
+    rows = np.zeros(np.broadcast_shapes(*map(np.shape, columns.values())), kind)
+    for field, values in columns.items():
+        rows[field] = values
+    return rows
 
 
 class _Array(ctypes.Structure):

@@ -27,7 +27,6 @@ from dfopt.compare.attainable.frontier_parts import (
     bound_pieces,
     joined_bounds,
 )
-from dfopt.compare.attainable.loops import compile_beside, missing_loops
 from dfopt.compare.attainable.patience import usual_patiences
 from dfopt.compare.attainable.placement import BestPlacement
 from dfopt.compare.attainable.switches_take_time import switches_take_time, with_switches
@@ -56,9 +55,6 @@ NOT_OF_ONE_CPU = (
     "what the most expensive CPU pays does not add up over time; compare under total-penalty "
     "(`objective`)"
 )
-
-COMPILING = "compiling loops"
-"""What is at work before all parts, once after an installation."""
 
 Answers = dict[PartKey, Answer]
 """What is known of each part."""
@@ -136,11 +132,6 @@ def frontier_of(  # noqa: PLR0913 - options, all by keyword
     is_complete = True
     parts: list[FrontierPart | BoundPiece] = []
     try:
-        missing = missing_loops() if limits and executor is None else []
-        if missing:
-            if on_progress is not None:
-                on_progress(FrontierProgress(done=0, total=total, at_work=COMPILING))
-            compile_beside(missing, workers)
         perform(first)
         found = tuple(schedules_in(answers))
         # The longest parts first, which are the schedules.

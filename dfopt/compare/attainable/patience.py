@@ -9,9 +9,9 @@ import numpy as np
 from dfopt.checks import LARGEST_TOTAL, check_integer
 from dfopt.compare.attainable.arrivals import NONE, Arrivals
 from dfopt.compare.attainable.patient_replay import replayed
-from dfopt.compare.attainable.replay_state import NEVER
 from dfopt.compare.attainable.timed_schedule import TimedSchedule
 from dfopt.errors import InstanceError
+from dfopt.native.trace import NEVER
 from dfopt.trace.events import Flags, Integers
 
 HASTES, MORE_HASTE = 4, 4

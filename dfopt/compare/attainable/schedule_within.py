@@ -9,18 +9,14 @@ from random import Random
 import numpy as np
 
 from dfopt.compare.attainable.arrivals import Arrivals
-from dfopt.compare.attainable.beam_search.layout import FAR, Section
-from dfopt.compare.attainable.beam_search.search import (
-    BeamSettings,
-    SectionSchedule,
-    beam_search,
-)
+from dfopt.compare.attainable.beam_search.search import BeamSettings, beam_search
 from dfopt.compare.attainable.beam_search.sections import Sections
 from dfopt.compare.attainable.check import check_schedule, checked_cost
 from dfopt.compare.attainable.local_search import improve
 from dfopt.compare.attainable.timed_schedule import TimedSchedule, recorded_schedule, waits_of
 from dfopt.compare.attainable.waiting_limit import WaitingLimit
 from dfopt.errors import DfoptError
+from dfopt.native.trace import SearchedSection, Section, SectionLimits
 from dfopt.structs import replace
 
 PREFERENCES = (
@@ -253,28 +249,30 @@ class ScheduleSearch:
         first = self.random.randrange(dispatches // 2)
         for middle in range(first, max(count, first + 1), dispatches // 2):
             begin, end = max(0, middle - dispatches // 2), min(count, middle + dispatches // 2)
-            limits, price = np.array([FAR, FAR, FAR], np.int64), 0.0
+            limits, price = SectionLimits(), 0.0
             power, wait_here = self._power, longest
             if longest is None and limit.total is not None:
                 # What may still be waited for is shared by the sections that follow.
-                limits[1] = (end - begin) * (limit.total - wait) // (count - begin)
+                share = (end - begin) * (limit.total - wait) // (count - begin)
+                limits = limits._replace(wait=share)
                 power = self.random.gauss(self._power, POWER_SPREAD)
                 wait_here = int(2**power * max(1.0, limit.total / count))
                 price = self.random.choice(PRICES) * self.cost / max(1, limit.total)
             if longest is None and limit.long is not None and limit.most_long is not None:
-                limits[0], limits[2] = limit.long, limit.most_long - long_waits
+                most_long = limit.most_long - long_waits
+                limits = limits._replace(long_wait=limit.long, long_waits=most_long)
                 wait_here = limit.long if wait_here is None else min(wait_here, limit.long)
             found = self._search(sections.take(begin, end, limits, wait_here), width, price)
             if found is not None:
-                sections.put_back(found.cpu, found.start)
+                sections.put_back(found.placements)
                 wait, long_waits = wait + found.wait, long_waits + found.long_waits
                 if found.cost < 0:
                     self._power = power
         return self.report(TimedSchedule(cpu=cpu.astype(arrivals.cpu.dtype), start=start))
 
-    def _search(self, section: Section, width: int, price: float) -> SectionSchedule | None:
+    def _search(self, section: Section, width: int, price: float) -> SearchedSection | None:
         """Return a schedule of a section that is no worse than the one it has, if one is found."""
-        if not len(section.low):
+        if not len(section.by_latest):
             return None
         random = self.random
         number = int(np.argmin(self._found))
@@ -297,6 +295,6 @@ class ScheduleSearch:
         self._found[number] = MEMORY * self._found[number] + (1 - MEMORY) * change
         if found is None:
             return None
-        long_price = price * float(section.limits[0])
+        long_price = price * section.limits.long_wait
         worse = found.cost + price * found.wait + long_price * found.long_waits
         return found if worse <= 0 else None

@@ -152,14 +152,6 @@ def compiled_in_place(function: Callable[P, R]) -> Callable[P, R]:
     return Compiled(function, _nrt=False, forceinline=True)
 
 
-def is_missing(function: Callable[..., object]) -> bool:
-    """Return whether no machine code of a function is on disk, although it could be kept there."""
-    machine = function.machine if isinstance(function, Compiled) else function
-    # Without a folder that can be written to, numba's cache has no file.
-    file = getattr(getattr(machine, "_cache", None), "_cache_file", None)
-    return file is not None and not file._load_index()
-
-
 class _Attempt(threading.local):
     """Whether this thread makes do with plain Python, and until when."""
 

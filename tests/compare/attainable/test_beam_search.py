@@ -1,18 +1,20 @@
 """Beam searches of sections: possible schedules, and changes that are counted as they are."""
 
+import zlib
+
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dfopt import replace
 from dfopt.compare.attainable.arrivals import NONE, Arrivals
-from dfopt.compare.attainable.beam_search.layout import FAR
 from dfopt.compare.attainable.beam_search.search import BeamSettings, beam_search
 from dfopt.compare.attainable.beam_search.sections import Sections
 from dfopt.compare.attainable.check import check_schedule, checked_cost
 from dfopt.compare.attainable.schedule_within import schedule_within
 from dfopt.compare.attainable.timed_schedule import TimedSchedule, recorded_schedule, waits_of
 from dfopt.compare.attainable.waiting_limit import WaitingLimit
+from dfopt.native.trace import SectionLimits
 from tests.compare.attainable.drawn import random_case, seeds
 
 LONG = 3
@@ -28,10 +30,10 @@ def searched(
     cost = waits = long_waits = 0
     for begin in range(0, len(arrivals), max(1, dispatches // 2)):
         end = min(len(arrivals), begin + dispatches)
-        section = sections.take(begin, end, np.array([LONG, FAR, FAR]), None)
+        section = sections.take(begin, end, SectionLimits(long_wait=LONG), None)
         found = beam_search(section, preferred, 1.0, 1.0)
         assert found is not None
-        sections.put_back(found.cpu, found.start)
+        sections.put_back(found.placements)
         cost, waits = cost + found.cost, waits + found.wait
         long_waits += found.long_waits
     return TimedSchedule(cpu=cpu, start=start), cost, waits, long_waits
@@ -53,6 +55,11 @@ def test_what_sections_change_adds_up(seed: int, dispatches: int, ahead: int) ->
     before, after = waits_of(arrivals, recorded), waits_of(arrivals, schedule)
     assert after.sum() == before.sum() + waits
     assert (after > LONG).sum() == (before > LONG).sum() + long_waits
+
+
+def checksum(schedule: TimedSchedule) -> int:
+    placements = np.stack([schedule.cpu, schedule.start]).astype("<i8")
+    return zlib.crc32(placements.tobytes())
 
 
 def moved(arrivals: Arrivals, later: int) -> Arrivals:
@@ -104,3 +111,32 @@ def test_a_dispatch_waits_for_what_lies_outside_its_section() -> None:
         before = arrivals.previous[follows]
         ends = schedule.start[before] + arrivals.length[before]
         assert (schedule.start[follows] >= ends).all()
+
+
+ANSWERS = (
+    (-2, -18, -2, 2883827389),
+    (-8, -45, -4, 1509752191),
+    (0, -20, 0, 4073731374),
+    (-10, -309, -8, 3060997534),
+    (-11, -42, -4, 3676897769),
+    (-30, -917, -16, 1284801183),
+    (-9, -1031, -12, 3104779560),
+    (-13, -177, -12, 2157870585),
+    (-36, -189, -10, 1230762037),
+    (-17, -75, -9, 3685090796),
+    (0, -24, -5, 1586446494),
+    (-28, -266, -17, 4082022175),
+    (-174, -571, -18, 4026185676),
+    (-82, -1158, -14, 499050278),
+    (-16, -237, -5, 1527008788),
+    (-10, -150, -9, 3341801780),
+)
+"""What one sweep finds in drawn recordings, with any compiler: by how much the cost, the sum of
+waits and the number of long ones change, and a checksum of CPUs and starts."""
+
+
+def test_every_compiler_gives_the_same_answers() -> None:
+    for seed, answer in enumerate(ANSWERS):
+        arrivals, _ = random_case(seed, most=60, most_cpus=4)
+        schedule, *changes = searched(arrivals, 4, 40, BeamSettings(price=0.05))
+        assert (*changes, checksum(schedule)) == answer, seed

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from dfopt import replace
 from dfopt.compare.attainable import patience as patience_file
-from dfopt.compare.attainable import patient_replay
 from dfopt.compare.attainable.arrivals import NONE, Arrivals, FixedBlocks, SwitchCosts
 from dfopt.compare.attainable.check import check_schedule
 from dfopt.compare.attainable.patience import run_patiently, usual_patiences
@@ -279,17 +278,6 @@ def test_without_patience_no_cpu_is_idle_that_has_work(arrivals):
                 end = time + arrivals.length[row]
                 meets = (blocks.cpu == cpu) & (blocks.start >= time) & (blocks.start < end)
                 assert is_busy or meets.any(), (row, time, cpu)
-
-
-@given(arrivals=DRAWN, patience=PATIENCE)
-@pytest.mark.slow
-def test_machine_code_does_the_same(arrivals, patience):
-    plain = run_patiently(arrivals, patience)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(patient_replay, "PLAIN_DISPATCHES", 0)
-        compiled = run_patiently(arrivals, patience)
-    assert (plain.cpu == compiled.cpu).all()
-    assert (plain.start == compiled.start).all()
 
 
 # The curve, and what is refused.

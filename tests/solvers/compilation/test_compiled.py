@@ -13,7 +13,6 @@ from dfopt.solvers.compilation.compiled import (
     as_plain_python,
     compiled,
     compiled_in_place,
-    is_missing,
     load,
     load_kept,
 )
@@ -96,28 +95,6 @@ def test_what_is_part_of_others_has_a_form_for_python_only_if_python_calls_it(
     assert kept() == {"ninefold", "tripled.inner"}
     assert tripled(2) == 6
     assert kept() == {"ninefold", "tripled.inner", "tripled"}
-
-
-def test_machine_code_is_missing_until_it_is_on_disk(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    import numba
-    from numba.core.dispatcher import Dispatcher
-
-    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
-    function = Compiled(doubled.__wrapped__)  # type: ignore[attr-defined]
-    assert is_missing(function)
-    assert function(3) == 6
-    assert not is_missing(function)
-
-    def refuse(self: object) -> None:
-        raise RuntimeError("no folder")
-
-    # Nothing can be kept, so that other processes would compile in vain.
-    monkeypatch.setattr(Dispatcher, "enable_caching", refuse)
-    function = Compiled(doubled.__wrapped__)  # type: ignore[attr-defined]
-    assert not is_missing(function)
-    assert function(3) == 6
 
 
 def test_plain_python_gives_the_same() -> None:

@@ -4,17 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
-from dfopt.compare.attainable.beam_search.candidates import CHOICES, OF_FRAGMENT
-from dfopt.compare.attainable.beam_search.child_lists import CHILD_COLUMNS, Scratch
-from dfopt.compare.attainable.beam_search.layout import (
-    COUNTERS,
-    NOTHING,
-    BeamStates,
-    Section,
-    Table,
-)
+from dfopt.native import trace
+from dfopt.native.trace import SearchedSection, Section
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,31 +42,9 @@ class BeamSettings:
     price: float = 0.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class SectionSchedule:
-    """A schedule of a section, beside its guide.
-
-    Parameters
-    ----------
-    cpu, start
-        Of each dispatch of the section.
-    cost, wait, long_waits
-        By how much the cost, the sum of all waits and the number of long ones change.
-    guide_cost
-        What the section costs in the guide.
-    """
-
-    cpu: Table
-    start: Table
-    cost: int
-    wait: int
-    long_waits: int
-    guide_cost: int
-
-
 def beam_search(
     section: Section, settings: BeamSettings, switch_cost: float, length: float
-) -> SectionSchedule | None:
+) -> SearchedSection | None:
     """Return the best schedule of a section within its limits that a beam search finds.
 
     Parameters
@@ -87,59 +56,17 @@ def beam_search(
     switch_cost, length
         The cost of a typical switch, and the mean length of a dispatch.
     """
-    from dfopt.compare.attainable.beam_search.extension import place_all
-
-    count, cpus, fragments = len(section.low), len(section.cpus), len(section.weights)
-    kept = settings.width + settings.safe
-    partial = BeamStates(
-        starts=np.empty((2, kept, count), np.int64),
-        cpus=np.empty((2, kept, cpus, 4), np.int64),
-        counters=np.empty((2, kept, COUNTERS), np.int64),
-        pointers=np.empty((2, kept, fragments + 1), np.int64),
-        steps=np.empty((count, kept, 3), np.int64),
-    )
-    scratch = Scratch(
-        fragments=np.empty((fragments, OF_FRAGMENT), np.int64),
-        choices=np.empty((cpus, fragments, CHOICES), np.int64),
-        urgent=np.empty((settings.urgent, 2), np.int64),
-        guide=np.empty((cpus, 3), np.int64),
-        gaps=np.empty(cpus, np.int64),
-        free=np.empty(cpus, np.int64),
-        ahead=np.empty(cpus, np.int64),
-        held=np.zeros(fragments, np.int64),
-        waiting=np.empty(fragments + 1),
-        child=np.empty(CHILD_COLUMNS, np.int64),
-        children=np.empty((2, kept, CHILD_COLUMNS), np.int64),
-        keys=np.empty((2, kept)),
-        slots=np.empty((2, kept), np.int64),
-        lengths=np.zeros(2, np.int64),
-    )
-    sizes = np.array([settings.width, settings.safe, settings.ahead, settings.urgent], np.int64)
-    factors = np.array(
-        [
-            settings.waiting,
-            settings.late * switch_cost,
-            settings.idle * switch_cost / length,
-            settings.patience * length,
-            settings.price,
-            # A long wait is as bad as waiting for that time.
-            settings.price * float(section.limits[0]),
-        ]
-    )
-    answer = np.zeros(6, np.int64)
-    x = place_all(section, partial, scratch, sizes, factors, answer)
-    if x == NOTHING:
-        return None
-    start, cpu = partial.starts[count % 2, x].copy(), np.empty(count, np.int64)
-    for level in range(count - 1, -1, -1):
-        x, row, on = partial.steps[level, x].tolist()
-        cpu[row] = on
-    guide_cost, *rest = answer.tolist()
-    return SectionSchedule(
-        cpu=cpu,
-        start=start,
-        cost=rest[2] - guide_cost,
-        wait=rest[3] - rest[0],
-        long_waits=rest[4] - rest[1],
-        guide_cost=guide_cost,
+    return trace.beam_search(
+        section,
+        width=settings.width,
+        safe=settings.safe,
+        ahead=settings.ahead,
+        urgent=settings.urgent,
+        waiting=settings.waiting,
+        late=settings.late * switch_cost,
+        idle=settings.idle * switch_cost / length,
+        wait_price=settings.price,
+        # A long wait is as bad as waiting for that time.
+        long_price=settings.price * section.limits.long_wait,
+        patience=settings.patience * length,
     )

@@ -6,46 +6,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dfopt.compare.attainable.arrivals import NONE, Arrivals
-from dfopt.compare.attainable.beam_search.layout import (
-    ALWAYS,
-    CODE,
-    COLUMNS,
+from dfopt.compare.dispatches import Rows
+from dfopt.native.library import Rows as Records
+from dfopt.native.library import rows_of
+from dfopt.native.trace import (
+    CPU,
     CUT,
     ELEMENT,
-    ELEMENT_AFTER,
-    ELEMENT_BEFORE,
-    END,
-    ENTRY,
     EVICTS,
-    EXIT,
     FAR,
-    FIRST,
-    FIXED_END,
-    FIXED_FIRST,
-    FRAGMENT,
-    FREE_FROM,
-    GUIDE_CPU,
-    GUIDE_START,
-    LAST,
-    LATEST,
-    LENGTH,
-    LOW,
-    NEXT,
-    NEXT_SINCE,
-    NEXT_START,
+    FIXED,
     NOTHING,
-    OFFSET,
-    PASSED_AT_END,
     PLAIN,
-    PREVIOUS,
-    ROLE,
-    SINCE,
-    START,
-    WAKER,
     Section,
+    SectionLimits,
     Table,
 )
-from dfopt.compare.dispatches import Rows
 from dfopt.trace.events import Integers
 
 
@@ -95,9 +71,9 @@ class Sections:
         block = np.concatenate([np.arange(len(blocks.cpu)), np.full(cuts, NONE)])
         order = np.lexsort((end, role != CUT, start, cpu))
         self._fixed_first = np.searchsorted(cpu[order], np.arange(arrivals.cpus + 1))
-        self._fixed = np.column_stack([start, end, role, block])[order].astype(np.int64)
+        self._fixed = rows_of(FIXED, start=start, end=end, role=role, element=block)[order]
 
-    def take(self, begin: int, end: int, limits: Table, wait: int | None) -> Section:
+    def take(self, begin: int, end: int, limits: SectionLimits, wait: int | None) -> Section:
         """Return the dispatches at ``begin`` … ``end`` - 1 in the order of starts, as a section.
 
         Parameters
@@ -105,7 +81,7 @@ class Sections:
         begin, end
             What this leaves out before ``begin`` is never taken again.
         limits
-            See :class:`Section`; by how much the sum of waits and the number of long ones may rise.
+            By how much the sum of waits and the number of long ones may rise.
         wait
             For how long each dispatch may wait, unless it does already; None: no such limit.
         """
@@ -129,14 +105,14 @@ class Sections:
         self._inside, rows = self._rows(inside, latest)
         return self._section(rows, tails, limits)
 
-    def put_back(self, cpu: Table, start: Table) -> None:
-        """Take over CPUs and starts of the section that was taken last."""
-        inside, start = self._inside, start + self._origin
-        self.cpu[inside], self.start[inside] = cpu, start
+    def put_back(self, placements: Records) -> None:
+        """Take over rows ``PLACEMENT`` of the section that was taken last."""
+        inside, start = self._inside, placements["start"] + self._origin
+        self.cpu[inside], self.start[inside] = placements["cpu"], start
         order = np.lexsort((inside, self.arrivals.length[inside] > 0, start))
         self._order[self._begin : self._begin + len(inside)] = inside[order]
 
-    def _rows(self, inside: Rows, latest: Integers) -> tuple[Rows, Table]:
+    def _rows(self, inside: Rows, latest: Integers) -> tuple[Rows, Records]:
         """Return the dispatches in the order of their earliest starts, and their rows."""
         arrivals, local, start = self.arrivals, self._local, self.start
         count = len(inside)
@@ -172,49 +148,56 @@ class Sections:
         renumbered = np.empty(count + 1, np.int64)
         renumbered[order] = np.arange(count)
         renumbered[count] = NOTHING  # which is what NOTHING picks
-        rows = np.zeros((count, COLUMNS), np.int64)
-        costs = arrivals.costs
-        for column, values in (
-            (FRAGMENT, arrivals.fragment[inside]), (ENTRY, costs.entry[inside]),
-            (EXIT, costs.exit[inside]), (ALWAYS, costs.always[inside]),
-            (FIRST, costs.first[inside]), (LAST, costs.last[inside]), (LENGTH, length),
-            (LOW, low), (SINCE, since), (LATEST, latest), (PREVIOUS, renumbered[before]),
-            (NEXT, renumbered[after]), (WAKER, renumbered[by]), (OFFSET, offset),
-            (CODE, self._codes[inside]), (GUIDE_START, start[inside]),
-            (GUIDE_CPU, self.cpu[inside]), (NEXT_SINCE, next_since), (NEXT_START, next_start),
-        ):  # fmt: skip
-            rows[:, column] = values
-        rows[:, [LOW, SINCE, LATEST, GUIDE_START]] -= self._origin
-        for column, none in ((NEXT_SINCE, FAR), (NEXT_START, NOTHING)):
-            rows[rows[:, column] != none, column] -= self._origin
-        rows[:, LATEST] = np.minimum(rows[:, LATEST], FAR)
+        costs, origin = arrivals.costs, self._origin
+        rows = rows_of(
+            ELEMENT,
+            fragment=arrivals.fragment[inside],
+            entry=costs.entry[inside],
+            exit=costs.exit[inside],
+            always=costs.always[inside],
+            first=costs.first[inside],
+            last=costs.last[inside],
+            length=length,
+            low=low - origin,
+            since=since - origin,
+            latest=np.minimum(latest - origin, FAR),
+            previous=renumbered[before],
+            next=renumbered[after],
+            waker=renumbered[by],
+            offset=offset,
+            code=self._codes[inside],
+            guide_start=start[inside] - origin,
+            guide_cpu=self.cpu[inside],
+            next_since=np.where(next_since == FAR, FAR, next_since - origin),
+            next_start=np.where(next_start == NOTHING, NOTHING, next_start - origin),
+        )
         return inside[order], rows[order]
 
-    def _section(self, rows: Table, tails: Rows, limits: Table) -> Section:
-        """Return the section of some dispatches, of which all rows but those around are known."""
-        arrivals = self.arrivals
-        matrix, cpus, count = arrivals.costs.matrix, arrivals.cpus, len(rows)
+    def _section(self, dispatches: Records, tails: Rows, limits: SectionLimits) -> Section:
+        """Return the section of some dispatches; ``tails`` are those that follow on the CPUs."""
+        arrivals, count = self.arrivals, len(dispatches)
+        matrix, cpus = arrivals.costs.matrix, arrivals.cpus
         others, fixed, around = self._surroundings(count, tails)
-        rows = np.concatenate([rows, others])
-        managed = rows[:, FRAGMENT] >= 0
-        used, rows[managed, FRAGMENT] = np.unique(rows[managed, FRAGMENT], return_inverse=True)
+        elements = np.concatenate([dispatches, others])
+        managed, fragment = elements["fragment"] >= 0, elements["fragment"]
+        used, fragment[managed] = np.unique(fragment[managed], return_inverse=True)
         if matrix.size:
             matrix = matrix[np.ix_(used, used)]
-        inside = rows[:count]
-        index, latest, fragment = np.arange(count), inside[:, LATEST], inside[:, FRAGMENT]
-        urgent = np.stack([np.lexsort((index, latest, fragment)), np.lexsort((index, latest))])
-        is_long, guide_cpu, waker = inside[:, LENGTH] > 0, inside[:, GUIDE_CPU], inside[:, WAKER]
-        guided = np.lexsort((index, is_long, inside[:, GUIDE_START], guide_cpu))
+        inside = elements[:count]
+        index, latest, fragment = np.arange(count), inside["latest"], inside["fragment"]
+        by_fragment = np.lexsort((index, latest, fragment))
+        guide_cpu, waker = inside["guide_cpu"], inside["waker"]
+        guided = np.lexsort((index, inside["length"] > 0, inside["guide_start"], guide_cpu))
         woken = np.flatnonzero(waker != NOTHING)
         woken = woken[np.argsort(waker[woken], kind="stable")]
         return Section(
-            rows=rows,
-            low=inside[:, LOW].copy(),
-            urgent=urgent.astype(np.int64),
-            fragment_first=_begins(fragment[urgent[0]], len(used)),
-            guided=guided.astype(np.int64),
+            elements=elements,
+            by_fragment=by_fragment,
+            fragment_first=_begins(fragment[by_fragment], len(used)),
+            by_latest=np.lexsort((index, latest)),
+            guided=guided,
             guided_first=_begins(guide_cpu[guided], cpus),
-            woken=woken.astype(np.int64),
+            woken=woken,
             woken_first=_begins(waker[woken], count),
             fixed=fixed,
             cpus=around,
@@ -223,52 +206,56 @@ class Sections:
             limits=limits,
         )
 
-    def _surroundings(self, count: int, tails: Rows) -> tuple[Table, Table, Table]:
+    def _surroundings(self, count: int, tails: Rows) -> tuple[Records, Records, Records]:
         """Return rows of the elements outside, what stands between dispatches, and the CPUs.
 
         A section has ``count`` dispatches; ``tails`` are those that follow it on the CPUs.
         """
         arrivals, costs, blocks = self.arrivals, self.arrivals.costs, self.arrivals.blocks
-        around = np.zeros((arrivals.cpus, 6), np.int64)
-        around[:, FREE_FROM] = -FAR
-        around[:, [ELEMENT_BEFORE, ELEMENT_AFTER]] = NOTHING
-        fixed: list[Table] = []
-        others: list[list[int]] = []
+        around = rows_of(
+            CPU,
+            free_from=np.full(arrivals.cpus, -FAR),
+            element_before=NOTHING,
+            element_after=NOTHING,
+        )
+        fixed: list[Records] = []
+        others: list[tuple[int, ...]] = []
         at = 0
         for cpu in range(arrivals.cpus):
             own = self._fixed[self._fixed_first[cpu] : self._fixed_first[cpu + 1]]
-            neighbours = ((ELEMENT_BEFORE, self._heads[cpu]), (ELEMENT_AFTER, tails[cpu]))
+            neighbours = (("element_before", self._heads[cpu]), ("element_after", tails[cpu]))
             limits = [0, len(own)]
-            for side, (column, neighbour) in enumerate(neighbours):
+            for side, (field, neighbour) in enumerate(neighbours):
                 if neighbour == NONE:
                     continue
-                around[cpu, column] = count + len(others)
+                around[field][cpu] = count + len(others)
                 columns = (costs.entry, costs.exit, costs.always, costs.first, costs.last)
-                of_costs = [int(column[neighbour]) for column in columns]
-                others.append([int(arrivals.fragment[neighbour]), *of_costs])
+                of_costs = (int(column[neighbour]) for column in columns)
+                others.append((int(arrivals.fragment[neighbour]), *of_costs))
                 start = int(self.start[neighbour])
-                limits[side] = int(np.searchsorted(own[:, START], start, side="right"))
-                if column == ELEMENT_BEFORE:
+                limits[side] = int(np.searchsorted(own["start"], start, side="right"))
+                if field == "element_before":
                     end = start + int(arrivals.length[neighbour])
-                    around[cpu, FREE_FROM] = end - self._origin
+                    around["free_from"][cpu] = end - self._origin
             part = own[limits[0] : limits[1]].copy()
-            part[:, [START, END]] -= self._origin
-            for row in np.flatnonzero(part[:, ROLE] == EVICTS).tolist():
-                block = int(part[row, ELEMENT])
-                part[row, ELEMENT] = count + len(others)
+            part["start"] -= self._origin
+            part["end"] -= self._origin
+            for row in np.flatnonzero(part["role"] == EVICTS).tolist():
+                block = int(part["element"][row])
+                part["element"][row] = count + len(others)
                 entry, leaving = int(blocks.entry[block]), int(blocks.exit[block])
                 edges = int(blocks.first[block]), int(blocks.last[block])
-                others.append([-1 - block, entry, leaving, 0, *edges])
-            around[cpu, FIXED_FIRST], around[cpu, PASSED_AT_END] = at, at + len(part)
+                others.append((-1 - block, entry, leaving, 0, *edges))
+            around["fixed_first"][cpu], around["passed_at_end"][cpu] = at, at + len(part)
             fixed.append(part)
             if tails[cpu] != NONE:
                 start = int(self.start[tails[cpu]]) - self._origin
-                fixed.append(np.array([[start, FAR, PLAIN, NOTHING]], np.int64))
+                fixed.append(np.array([(start, FAR, PLAIN, NOTHING)], FIXED))
             at += len(part) + int(tails[cpu] != NONE)
-            around[cpu, FIXED_END] = at
-        rows = np.zeros((len(others), COLUMNS), np.int64)
-        rows[:, : LAST + 1] = np.array(others, np.int64).reshape(-1, LAST + 1)
-        return rows, np.concatenate(fixed), around
+            around["fixed_end"][cpu] = at
+        table = np.array(others, np.int64).reshape(-1, 6)
+        named = dict(zip(ELEMENT.names or (), table.T, strict=False))
+        return rows_of(ELEMENT, **named), np.concatenate(fixed), around
 
 
 def _begins(numbers: Table, count: int) -> Table:

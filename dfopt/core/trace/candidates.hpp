@@ -1,0 +1,64 @@
+// Which dispatches could be the next ones of a partial schedule.
+
+#pragma once
+
+#include "partial_schedule.hpp"
+
+#include <array>
+#include <vector>
+
+namespace dfopt::beam {
+
+class Candidates {
+  public:
+    // Of those dispatches of a fragment that may be waited for.
+    struct OfFragment {
+        Index soonest = nothing; // the one that is ready first
+        Time soonest_ready = far;
+        Index most_urgent = nothing;
+        Time urgent_latest = far; // its latest start
+    };
+
+    struct Urgent {
+        Index row;
+        Time ready;
+    };
+
+    // `ahead` dispatches that are not ready yet may be waited for, and `most_urgent` urgent ones
+    // are noted.
+    Candidates(const Section& section, Index ahead, Index most_urgent);
+
+    // Notes what could come next.
+    void survey(PartialSchedule& partial);
+
+    // Returns what could come next of a fragment on a CPU: the most urgent dispatch that is ready
+    // when the CPU is free; the most urgent and the longest one of those that also end before the
+    // next block; the first (if none is ready) and the most urgent one of those that may be waited
+    // for. Each of them stands there once; in place of others stands `nothing`.
+    std::array<Index, 5> choices(Index cpu, Index fragment) const;
+
+    const OfFragment& of(Index fragment) const { return fragments_[fragment]; }
+
+    // The dispatches that have to start soonest.
+    std::span<const Urgent> urgent() const { return urgent_; }
+
+  private:
+    struct OnCpu {
+        Index released = nothing, fitting = nothing, longest = nothing;
+    };
+
+    Time gap(const PartialSchedule& partial, Index cpu) const;
+    void survey_fragment(PartialSchedule& partial, Index fragment, Time reach);
+    void survey_urgent(PartialSchedule& partial);
+    void note(OnCpu& choice, Index row, Time gap) const;
+
+    const Section& section_;
+    const Index ahead_, most_urgent_;
+    std::vector<OfFragment> fragments_;
+    std::vector<OnCpu> ready_; // by fragment, then CPU
+    std::vector<Urgent> urgent_;
+    std::vector<Time> gaps_;   // of each CPU, until the next block
+    std::vector<Time> starts_; // when each CPU can go on
+};
+
+} // namespace dfopt::beam

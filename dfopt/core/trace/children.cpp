@@ -1,0 +1,246 @@
+#include "children.hpp"
+
+#include "timeline.hpp"
+
+#include <algorithm>
+
+namespace dfopt::beam {
+
+namespace {
+
+std::uint64_t floor_mod(std::int64_t number, std::int64_t divisor) {
+    const std::int64_t rest = number % divisor;
+    return static_cast<std::uint64_t>(rest < 0 ? rest + divisor : rest);
+}
+
+} // namespace
+
+Children::Children(const Section& section, const Settings& settings)
+    : section_(section), settings_(settings), best_(settings.width), safest_(settings.safe),
+      candidates_(section_, settings.ahead, settings.urgent), guide_(section.cpus.size()),
+      waiting_(section.fragments()), held_(section.fragments()), free_(section.cpus.size()),
+      passed_(section.cpus.size()) {}
+
+void Children::clear() {
+    best_.clear();
+    safest_.clear();
+}
+
+void Children::add(Index parent, PartialSchedule& partial) {
+    candidates_.survey(partial);
+    note_waiting(partial.now);
+    follow_guide(partial);
+    for (Index cpu = 0; cpu < cpus(); ++cpu) {
+        for (Index fragment = 0; fragment < section_.fragments(); ++fragment) {
+            for (const Index row : candidates_.choices(cpu, fragment)) {
+                if (row != nothing) consider(parent, partial, row, cpu);
+            }
+        }
+        // What comes next in the guide keeps a safe schedule safe.
+        if (partial.safe && guide_[cpu].row != nothing) {
+            consider(parent, partial, guide_[cpu].row, cpu);
+        }
+    }
+}
+
+// Notes what each fragment counts that waits at the latest start so far, and the sum.
+void Children::note_waiting(Time now) {
+    all_waiting_ = 0;
+    for (Index fragment = 0; fragment < section_.fragments(); ++fragment) {
+        const bool waits = candidates_.of(fragment).soonest_ready <= now;
+        waiting_[fragment] = waits ? price(fragment, now) : 0;
+        all_waiting_ += waiting_[fragment];
+    }
+}
+
+// Notes what comes next in the guide on each CPU.
+void Children::follow_guide(PartialSchedule& partial) {
+    for (Index cpu = 0; cpu < cpus(); ++cpu) {
+        Guide& guide = guide_[cpu] = {};
+        const Index end = section_.guided_first[cpu + 1];
+        const auto left_from = [&](Index at) {
+            while (at < end && partial.has(section_.guided[at])) ++at;
+            return at;
+        };
+        const auto start_of = [&](Index at) {
+            return section_.elements[section_.guided[at]].guide_start;
+        };
+        const Index first = partial.cpus[cpu].guided = left_from(partial.cpus[cpu].guided);
+        if (first == end) continue;
+        guide.row = section_.guided[first];
+        guide.first = start_of(first);
+        const Index second = left_from(first + 1);
+        if (second < end) guide.second = start_of(second);
+    }
+}
+
+// Lets a dispatch come next on a CPU, and puts what that gives into the lists.
+void Children::consider(Index parent, const PartialSchedule& partial, Index row, Index cpu) {
+    const Element& dispatch = section_.elements[row];
+    const CpuState& on = partial.cpus[cpu];
+    const Time ready = partial.ready_time(section_, row);
+    if (ready == far) return;
+    const Fit fit = fitting(section_, cpu, on.passed, std::max(ready, on.free), dispatch.length);
+    const Time start = fit.start, end = start + dispatch.length;
+    if (start > dispatch.latest) return;
+    const Cost cost = partial.cost + following(section_, on.before, on.passed, fit.passed, row);
+    const Time then = std::max(partial.now, start);
+    Time busy = partial.busy + dispatch.length;
+    for (const Fixed& fixed : section_.fixed.subspan(on.passed, fit.passed - on.passed)) {
+        busy += fixed.end - fixed.start;
+    }
+    Time idle = -busy;
+    for (Index i = 0; i < cpus(); ++i) {
+        free_[i] = i == cpu ? end : partial.cpus[i].free;
+        idle += std::max(free_[i], then);
+    }
+    Waits waits = partial.waits;
+    const Index previous = dispatch.previous;
+    waits.add(section_, dispatch, start,
+              previous == nothing ? -far : partial.end_of(section_, previous));
+    double paid = static_cast<double>(cost) + settings_.idle * static_cast<double>(idle);
+    paid += settings_.wait_price * static_cast<double>(waits.starts) +
+            settings_.long_price * static_cast<double>(waits.long_waits);
+    // What waits now and is not held costs no less later.
+    double key = paid + settings_.waiting * (all_waiting_ - held_price(partial, row, cpu));
+    if (!best_.has_room(key) && !safest_.has_room(key)) return;
+    if (then > partial.now) {
+        key = paid + settings_.waiting * waiting_price(partial, row, cpu, then);
+    }
+    const std::int64_t unlike = partial.unlike + changed_unlike(partial, row, start, ready);
+    const bool safe = unlike == 0 && is_ahead_of_guide(row);
+    if (!best_.has_room(key) && !(safe && safest_.has_room(key))) return;
+    const Child child{.parent = parent,
+                      .row = row,
+                      .cpu = cpu,
+                      .start = start,
+                      .passed = fit.passed,
+                      .cost = cost,
+                      .hash = hash_of(partial, row, cpu),
+                      .unlike = unlike,
+                      .safe = safe,
+                      .busy = busy,
+                      .waits = waits};
+    const std::optional<int> late = number_late(partial, child);
+    if (late) best_.offer(key + settings_.late * *late, child);
+    if (safe) safest_.offer(key + settings_.late * late.value_or(0), child);
+}
+
+// Visits the fragments that CPUs hold after `row` was placed on `cpu`, CPU by CPU.
+template <typename Visit>
+void Children::for_each_held(const PartialSchedule& partial, Index row, Index cpu,
+                             Visit visit) const {
+    for (Index i = 0; i < cpus(); ++i) {
+        const Index last = i == cpu ? row : partial.cpus[i].before;
+        if (last >= 0 && section_.elements[last].fragment >= 0) {
+            visit(section_.elements[last].fragment);
+        }
+    }
+}
+
+// Returns what it counts that a fragment waits at a time.
+double Children::price(Index fragment, Time time) const {
+    const Time slack = std::max<Time>(candidates_.of(fragment).urgent_latest - time, 0);
+    return section_.weights[fragment] * settings_.patience /
+           (settings_.patience + static_cast<double>(slack));
+}
+
+// Returns what those fragments count together that wait now and that the child holds.
+double Children::held_price(const PartialSchedule& partial, Index row, Index cpu) {
+    for_each_held(partial, row, cpu, [&](Index fragment) { ++held_[fragment]; });
+    double total = 0;
+    for_each_held(partial, row, cpu, [&](Index fragment) {
+        total += waiting_[fragment] / static_cast<double>(held_[fragment]);
+    });
+    for_each_held(partial, row, cpu, [&](Index fragment) { --held_[fragment]; });
+    return total;
+}
+
+// Returns what it counts that fragments wait at a later time and that no CPU holds them.
+double Children::waiting_price(const PartialSchedule& partial, Index row, Index cpu, Time then) {
+    for_each_held(partial, row, cpu, [&](Index fragment) { ++held_[fragment]; });
+    double total = 0;
+    for (Index fragment = 0; fragment < section_.fragments(); ++fragment) {
+        if (!held_[fragment] && candidates_.of(fragment).soonest_ready <= then) {
+            total += price(fragment, then);
+        }
+    }
+    for_each_held(partial, row, cpu, [&](Index fragment) { --held_[fragment]; });
+    return total;
+}
+
+// Returns whether every CPU is free when the guide needs it next, after `row` was placed.
+bool Children::is_ahead_of_guide(Index row) const {
+    for (Index cpu = 0; cpu < cpus(); ++cpu) {
+        const Guide& guide = guide_[cpu];
+        if (free_[cpu] > (guide.row == row ? guide.second : guide.first)) return false;
+    }
+    return true;
+}
+
+// Returns a hash of what has been placed, and of the state of the CPUs.
+std::uint64_t Children::hash_of(const PartialSchedule& partial, Index row, Index cpu) const {
+    std::uint64_t hash = partial.hash ^ static_cast<std::uint64_t>(section_.elements[row].code);
+    for (Index i = 0; i < cpus(); ++i) {
+        const Index last = i == cpu ? row : partial.cpus[i].before;
+        if (last < 0) continue;
+        const Element& element = section_.elements[last];
+        const std::uint64_t of_last = 31 * static_cast<std::uint64_t>(element.fragment) +
+                                      floor_mod(element.exit, 1009) +
+                                      floor_mod(element.always, 1013);
+        hash += static_cast<std::uint64_t>(i + 1) * floor_mod(free_[i], 1000003) * 999983u *
+                (of_last + 17);
+    }
+    return hash;
+}
+
+// Returns by how much the number of dispatches changes that are ready too late for the guide.
+std::int64_t Children::changed_unlike(const PartialSchedule& partial, Index row, Time start,
+                                      Time ready) const {
+    const Element& dispatch = section_.elements[row];
+    const Time end = start + dispatch.length;
+    std::int64_t change = ready > dispatch.guide_start ? -1 : 0;
+    if (dispatch.next != nothing) {
+        const Element& next = section_.elements[dispatch.next];
+        if (end > next.guide_start) {
+            ++change;
+            if (next.waker != nothing && partial.has(next.waker)) {
+                change -= partial.starts[next.waker] + next.offset > next.guide_start;
+            }
+        }
+    }
+    for (const Index number : section_.woken_by(row)) {
+        const Element& woken = section_.elements[number];
+        if (start + woken.offset <= woken.guide_start) continue;
+        ++change;
+        if (woken.previous == row) {
+            change -= end > woken.guide_start;
+        } else if (woken.previous != nothing && partial.has(woken.previous)) {
+            change -= partial.end_of(section_, woken.previous) > woken.guide_start;
+        }
+    }
+    return change;
+}
+
+// Lets the most urgent dispatches follow, each where a CPU is free first. Returns the number of
+// those that are late then; nothing if it is certain that one will be late.
+std::optional<int> Children::number_late(const PartialSchedule& partial, const Child& child) {
+    const Time soonest = *std::ranges::min_element(free_);
+    for (Index cpu = 0; cpu < cpus(); ++cpu) passed_[cpu] = partial.cpus[cpu].passed;
+    passed_[child.cpu] = child.passed;
+    int late = 0;
+    for (const auto& [row, ready] : candidates_.urgent()) {
+        if (row == child.row) continue;
+        const Element& dispatch = section_.elements[row];
+        if (std::max(ready, soonest) > dispatch.latest) return std::nullopt;
+        const Index first = std::ranges::min_element(free_) - free_.begin();
+        const Fit fit = fitting(section_, first, passed_[first], std::max(ready, free_[first]),
+                                dispatch.length);
+        passed_[first] = fit.passed;
+        late += fit.start > dispatch.latest;
+        free_[first] = fit.start + dispatch.length;
+    }
+    return late;
+}
+
+} // namespace dfopt::beam

@@ -1,0 +1,256 @@
+#include "patient_rule.hpp"
+
+#include <algorithm>
+
+namespace dfopt::patience {
+
+PatientRule::PatientRule(Recording recording, Index fragments, Time patience)
+    : recording_(std::move(recording)), patience_(patience), unstarted_(end()), placements_(end()),
+      own_(end() + fragments), common_(end() + 1), is_queued_(end()), turn_(end() + 1),
+      not_due_(end()) {
+    turn_[end()] = never;
+    for (std::size_t cpu = 0; cpu < recording_.first_obstacle.size(); ++cpu) {
+        cpus_.push_back({.obstacle = recording_.first_obstacle[cpu],
+                         .cut = recording_.first_cut[cpu],
+                         .untried = end()});
+    }
+    for (Index dispatch = 0; dispatch < end(); ++dispatch) {
+        const Dispatch& own = recording_.dispatches[dispatch];
+        if (own.missing == 0) to_come_.emplace(own.ready, dispatch);
+    }
+}
+
+Index PatientRule::run(std::int64_t events) {
+    for (; unstarted_ > 0 && events > 0; --events) {
+        let_wait();
+        Choice choice = at_its_place();
+        if (choice.dispatch == none) {
+            Time usable = -never;
+            for (const Cpu& cpu : cpus_) usable = std::max(usable, cpu.usable_until);
+            choice = urgent(usable);
+        }
+        if (choice.dispatch == none) choice = by_rule();
+        if (choice.dispatch != none) {
+            start(choice);
+        } else if (!lapse()) {
+            now_ = next_event();
+        }
+    }
+    return unstarted_;
+}
+
+// Lets the dispatches wait that are ready by now, at the ends of their queues.
+void PatientRule::let_wait() {
+    while (!to_come_.empty() && to_come_.top().first <= now_) {
+        const Index dispatch = to_come_.top().second;
+        to_come_.pop();
+        const Dispatch& own = recording_.dispatches[dispatch];
+        own_.add(dispatch, end() + own.fragment);
+        common_.add(dispatch, end());
+        is_queued_[dispatch] = true;
+        turn_[dispatch] = ++queued_;
+        move_marks(end(), dispatch);
+        if (own.hurry_from < never) urgent_.emplace(own.hurry_from, dispatch);
+    }
+}
+
+// Returns a dispatch that starts at its reserved place now.
+//
+// Passes over the obstacles that have begun. If nobody starts, finds out for each CPU until when a
+// dispatch may run that starts now.
+PatientRule::Choice PatientRule::at_its_place() {
+    for (Index cpu = 0; cpu < std::ssize(cpus_); ++cpu) {
+        Cpu& own = cpus_[cpu];
+        for (; recording_.cuts[own.cut] <= now_; ++own.cut) own.held = none;
+        for (;; ++own.obstacle) {
+            const Obstacle& obstacle = recording_.obstacles[own.obstacle];
+            const Index dispatch = obstacle.dispatch;
+            if (dispatch >= 0 && placements_[dispatch].cpu != none) continue; // it ran earlier
+            if (obstacle.start > now_) break;
+            if (dispatch >= 0) {
+                if (is_queued_[dispatch]) return {dispatch, cpu};
+                break;
+            }
+            own.free_at = std::max(own.free_at, obstacle.end);
+            if (dispatch == evicting_block) own.held = none;
+        }
+        const bool is_idle = own.free_at <= now_;
+        own.usable_until = is_idle ? recording_.obstacles[own.obstacle].start : -never;
+    }
+    return {};
+}
+
+// Returns a dispatch that is urgent and fits on a CPU; no CPU is usable for longer than `usable`.
+PatientRule::Choice PatientRule::urgent(Time usable) {
+    Choice choice;
+    if (usable > too_long_until_) {
+        too_long_until_ = usable;
+        for (const Due& due : too_long_) urgent_.push(due);
+        too_long_.clear();
+    }
+    while (choice.dispatch == none && usable >= now_ && !urgent_.empty() &&
+           urgent_.top().first <= now_) {
+        const Due due = urgent_.top();
+        urgent_.pop();
+        const Index dispatch = due.second;
+        if (!is_queued_[dispatch]) continue;
+        const Time finish = now_ + recording_.dispatches[dispatch].length;
+        const Index cpu = finish <= usable ? cpu_for(dispatch) : none;
+        if (cpu != none) {
+            choice = {dispatch, cpu};
+        } else if (finish > too_long_until_) {
+            too_long_.push_back(due);
+        } else {
+            unfit_.push_back(due);
+        }
+    }
+    next_urgent_ = urgent_.empty() ? never : urgent_.top().first;
+    for (const Due& due : unfit_) urgent_.push(due);
+    unfit_.clear();
+    return choice;
+}
+
+// Returns the CPU for a dispatch that waits no longer, or `none` if it fits on none: one that holds
+// its fragment, else one that holds nothing, else the one that has not run for longest.
+Index PatientRule::cpu_for(Index dispatch) const {
+    const Dispatch& own = recording_.dispatches[dispatch];
+    Index chosen = none;
+    for (Index number = 0; number < std::ssize(cpus_); ++number) {
+        const Cpu& cpu = cpus_[number];
+        if (now_ + own.length > cpu.usable_until) continue;
+        if (cpu.held == own.fragment) return number;
+        if (chosen == none || (cpus_[chosen].held != none &&
+                               (cpu.held == none || cpu.used_at < cpus_[chosen].used_at))) {
+            chosen = number;
+        }
+    }
+    return chosen;
+}
+
+// Returns the dispatch that starts next by the rule.
+PatientRule::Choice PatientRule::by_rule() {
+    bool is_idle = false, is_empty = false;
+    for (const Cpu& cpu : cpus_) {
+        if (cpu.usable_until <= now_) continue;
+        is_idle = true;
+        is_empty = is_empty || cpu.held == none;
+    }
+    if (!is_idle) return {};
+    const Choice held = by_affinity();
+    if (held.dispatch != none) return held;
+    // Then CPUs that have nothing to lose, and dispatches that have waited for long.
+    Index dispatch = first_fitting(is_empty ? never : now_ - patience_);
+    for (; dispatch != end(); dispatch = common_.after(dispatch)) {
+        const bool is_due = recording_.dispatches[dispatch].ready + patience_ <= now_;
+        if (!is_due && !is_empty) break;
+        const Index cpu = cpu_for(dispatch);
+        if (cpu != none && (is_due || cpus_[cpu].held == none)) return {dispatch, cpu};
+    }
+    return {};
+}
+
+// Returns the first dispatch of a fragment that a CPU holds, on the CPU that has run last.
+PatientRule::Choice PatientRule::by_affinity() const {
+    Choice choice;
+    for (Index number = 0; number < std::ssize(cpus_); ++number) {
+        const Cpu& cpu = cpus_[number];
+        if (cpu.held == none || cpu.usable_until < now_) continue;
+        if (choice.cpu != none && cpu.used_at <= cpus_[choice.cpu].used_at) continue;
+        const Time room = cpu.usable_until - now_;
+        Index dispatch = own_.after(end() + cpu.held);
+        while (dispatch < end() && recording_.dispatches[dispatch].length > room) {
+            dispatch = own_.after(dispatch);
+        }
+        if (dispatch < end()) choice = {dispatch, number};
+    }
+    return choice;
+}
+
+// Returns the first of the common queue that some CPU has room for, or that is ready later than
+// `ready_by`; if there is neither, the end of the queue.
+Index PatientRule::first_fitting(Time ready_by) {
+    Time latest = -never;
+    Index dispatch = end();
+    for (Cpu& cpu : cpus_) {
+        if (cpu.usable_until < now_) continue;
+        latest = std::max(latest, cpu.usable_until);
+        if (cpu.tried_until != cpu.usable_until) {
+            cpu.tried_until = cpu.usable_until;
+            cpu.untried = common_.after(end());
+        }
+        if (turn_[cpu.untried] < turn_[dispatch]) dispatch = cpu.untried;
+    }
+    while (dispatch != end() && now_ + recording_.dispatches[dispatch].length > latest &&
+           recording_.dispatches[dispatch].ready <= ready_by) {
+        dispatch = common_.after(dispatch);
+    }
+    for (Cpu& cpu : cpus_) {
+        if (cpu.usable_until >= now_ && turn_[cpu.untried] < turn_[dispatch]) {
+            cpu.untried = dispatch;
+        }
+    }
+    return dispatch;
+}
+
+// Takes a dispatch out of its queues, and lets a CPU run it.
+void PatientRule::start(Choice choice) {
+    const Dispatch& own = recording_.dispatches[choice.dispatch];
+    own_.remove(choice.dispatch);
+    common_.remove(choice.dispatch);
+    move_marks(choice.dispatch, common_.after(choice.dispatch));
+    is_queued_[choice.dispatch] = false;
+    placements_[choice.dispatch] = {now_, choice.cpu};
+    Cpu& cpu = cpus_[choice.cpu];
+    cpu.held = own.fragment;
+    cpu.free_at = cpu.used_at = now_ + own.length;
+    --unstarted_;
+    const Index last = recording_.first_follower[choice.dispatch + 1];
+    for (Index i = recording_.first_follower[choice.dispatch]; i < last; ++i) {
+        const auto [follower, lag] = recording_.followers[i];
+        Dispatch& other = recording_.dispatches[follower];
+        other.ready = std::max(other.ready, now_ + lag);
+        if (--other.missing == 0) to_come_.emplace(other.ready, follower);
+    }
+}
+
+// Lets what points at a dispatch of the common queue, or at its end, point at another one.
+void PatientRule::move_marks(Index dispatch, Index following) {
+    if (not_due_ == dispatch) not_due_ = following;
+    for (Cpu& cpu : cpus_) {
+        if (cpu.untried == dispatch) cpu.untried = following;
+    }
+}
+
+// Gives up the places that are reserved from now on for dispatches that are not ready. Returns
+// whether there are any.
+bool PatientRule::lapse() {
+    bool lapses = false;
+    for (Cpu& cpu : cpus_) {
+        if (recording_.obstacles[cpu.obstacle].start <= now_) {
+            ++cpu.obstacle;
+            lapses = true;
+        }
+    }
+    return lapses;
+}
+
+// Returns when the next thing happens, where nothing more can start now: a dispatch gets ready or
+// urgent, a CPU gets free or meets an obstacle, or the patience with a dispatch ends.
+Time PatientRule::next_event() {
+    Time following = to_come_.empty() ? never : to_come_.top().first;
+    bool is_idle = false;
+    for (const Cpu& cpu : cpus_) {
+        is_idle = is_idle || cpu.free_at <= now_;
+        following = std::min(
+            following, cpu.free_at > now_ ? cpu.free_at : recording_.obstacles[cpu.obstacle].start);
+    }
+    if (!is_idle) return following;
+    const auto due_at = [this](Index dispatch) {
+        return recording_.dispatches[dispatch].ready + patience_;
+    };
+    while (not_due_ != end() && due_at(not_due_) <= now_) not_due_ = common_.after(not_due_);
+    if (not_due_ != end()) following = std::min(following, due_at(not_due_));
+    return std::min(following, next_urgent_);
+}
+
+} // namespace dfopt::patience

@@ -1,0 +1,232 @@
+"""Searches for schedules of traces, see ``core/trace``."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dfopt.native.library import FLOATS, INT, INTS, POINTER, ArrayOf, Functions, Rows, checked, row
+
+Table = NDArray[np.int64]
+
+NOTHING = -1
+"""Stands for an element where there is none."""
+
+FAR = 2**60
+"""A time after all others; its negative is before them."""
+
+PLAIN, EVICTS, CUT = range(3)
+"""What stands between dispatches: a block that disturbs nothing, a block that evicts, a cut."""
+
+ELEMENT = row(
+    "fragment", "entry", "exit", "always", "first", "last",
+    "length", "low", "since", "latest", "previous", "next", "waker", "offset", "code",
+    "guide_start", "guide_cpu", "next_since", "next_start",
+)  # fmt: skip
+FIXED = row("start", "end", "role", "element")
+CPU = row(
+    "fixed_first", "fixed_end", "free_from", "element_before", "element_after", "passed_at_end"
+)
+LIMITS = row("long_wait", "wait", "long_waits")
+SETTINGS = np.dtype(
+    [(field, np.int64) for field in ("width", "safe", "ahead", "urgent")]
+    + [
+        (field, np.float64)
+        for field in ("waiting", "late", "idle", "wait_price", "long_price", "patience")
+    ]
+)
+PLACEMENT = row("start", "cpu")
+
+WAITING = row("fragment", "length", "ready", "missing", "hurry_from")
+FOLLOWER = row("dispatch", "lag")
+OBSTACLE = row("start", "end", "dispatch")
+
+NEVER = 2**62
+"""For the patient rule: a time after everything that happens."""
+
+BLOCK, EVICTING_BLOCK = -1, -2
+"""For ``OBSTACLE``: stand for the dispatch of an obstacle that is none."""
+
+_beam = Functions(
+    "beam",
+    create=(
+        POINTER, ArrayOf(ELEMENT), INTS, INTS, INTS, INTS, INTS, INTS, INTS, ArrayOf(FIXED),
+        ArrayOf(CPU), INTS, FLOATS, ArrayOf(LIMITS), ArrayOf(SETTINGS),
+    ),
+    destroy=(None, POINTER),
+    place=(INT, POINTER, INT),
+    best=(INT, POINTER, ArrayOf(PLACEMENT), INTS),
+)  # fmt: skip
+
+_patience = Functions(
+    "patience",
+    create=(
+        POINTER, ArrayOf(WAITING), ArrayOf(FOLLOWER), INTS, ArrayOf(OBSTACLE), INTS, INTS, INTS,
+        INT, INT,
+    ),
+    destroy=(None, POINTER),
+    run=(INT, POINTER, INT),
+    placements=(INT, POINTER, ArrayOf(PLACEMENT)),
+)  # fmt: skip
+
+DISPATCHES_A_CALL, EVENTS_A_CALL = 32, 10_000
+"""Placing so many dispatches takes some milliseconds, and so many events of the patient rule."""
+
+
+class SectionLimits(NamedTuple):
+    """What a section may change, and which waits are long.
+
+    Parameters
+    ----------
+    long_wait
+        A wait above this is long.
+    wait, long_waits
+        At most by this much may the sum of all waits rise, and by this the number of long ones.
+    """
+
+    long_wait: int = FAR
+    wait: int = FAR
+    long_waits: int = FAR
+
+
+class Section(NamedTuple):
+    """A section of a schedule with ``k`` dispatches of ``f`` fragments on ``m`` CPUs.
+
+    A *section* is some dispatches that follow each other in the order of their starts. What runs
+    before and after them keeps its CPU and its time. An *element* is a dispatch of the section, the
+    dispatch of a CPU before or after it, or a block that evicts. ``core/trace/section.hpp`` says
+    what the fields of rows are.
+
+    Parameters
+    ----------
+    elements
+        Rows ``ELEMENT``: the dispatches in the order of ``low``, then the others.
+    by_fragment, fragment_first
+        Shape (k,): the dispatches by fragment, then latest start; and shape (f + 1,): where each
+        fragment begins there.
+    by_latest
+        Shape (k,): the dispatches by latest start alone.
+    guided, guided_first
+        Shape (k,): the dispatches by CPU and start in the guide, a schedule within the limits; and
+        shape (m + 1,): where each CPU begins there.
+    woken, woken_first
+        Which dispatches each one wakes: shapes (their number,) and (k + 1,).
+    fixed
+        Rows ``FIXED``: what stands between dispatches, by CPU and start.
+    cpus
+        Shape (m,): rows ``CPU``.
+    matrix
+        Costs between fragments, or of shape (0, 0).
+    weights
+        Shape (f,): the mean entry cost of each fragment.
+    limits
+        What the section may change.
+    """
+
+    elements: Rows
+    by_fragment: Table
+    fragment_first: Table
+    by_latest: Table
+    guided: Table
+    guided_first: Table
+    woken: Table
+    woken_first: Table
+    fixed: Rows
+    cpus: Rows
+    matrix: Table
+    weights: NDArray[np.float64]
+    limits: SectionLimits
+
+
+class SearchedSection(NamedTuple):
+    """The schedule of a section that was found.
+
+    Parameters
+    ----------
+    placements
+        A row ``PLACEMENT`` for each dispatch.
+    cost, wait, long_waits
+        By how much the cost, the sum of all waits and the number of long ones change.
+    guide_cost
+        What the section costs in the guide.
+    """
+
+    placements: Rows
+    cost: int
+    wait: int
+    long_waits: int
+    guide_cost: int
+
+
+def beam_search(section: Section, **settings: float) -> SearchedSection | None:
+    """Return the best schedule of a section that a beam search finds within its limits.
+
+    Parameters
+    ----------
+    section
+        With at least one dispatch.
+    settings
+        All fields of ``SETTINGS``, see ``core/trace/children.hpp``.
+    """
+    limits, preferred = np.array([section.limits], LIMITS), np.empty(1, SETTINGS)
+    for field in SETTINGS.names or ():
+        preferred[field] = settings[field]
+    search = _beam.create(*section[:-1], limits, preferred)
+    if not search:
+        raise ValueError("the core reads arrays of other sizes")
+    try:
+        while _beam.place(search, DISPATCHES_A_CALL):
+            pass
+        placements = np.empty(len(section.by_latest), PLACEMENT)
+        changes = np.empty(4, np.int64)
+        if not checked(_beam.best(search, placements, changes)):
+            return None
+        return SearchedSection(placements, *changes.tolist())
+    finally:
+        _beam.destroy(search)
+
+
+class PatientInput(NamedTuple):
+    """A recording, as the patient rule reads it; ``core/trace/patient_rule.hpp`` has the rows.
+
+    Parameters
+    ----------
+    dispatches
+        Rows ``WAITING``.
+    followers, first_follower
+        Rows ``FOLLOWER``: what starts only after each dispatch; and where those of each begin, and
+        those of the last one end.
+    obstacles, first_obstacle
+        Rows ``OBSTACLE``: blocks and reserved places, by CPU and start, and after those of each CPU
+        one that begins ``NEVER``; and where those of each CPU begin.
+    cuts, first_cut
+        The times of cuts in the same order, with one that is ``NEVER``; and where those of each CPU
+        begin.
+    """
+
+    dispatches: Rows
+    followers: Rows
+    first_follower: Table
+    obstacles: Rows
+    first_obstacle: Table
+    cuts: Table
+    first_cut: Table
+
+
+def patient_placements(given: PatientInput, patience: int) -> Rows:
+    """Return where the patient rule starts each dispatch: rows ``PLACEMENT``."""
+    dispatches = given.dispatches
+    fragments = int(dispatches["fragment"].max(initial=-1)) + 1
+    rule = _patience.create(*given, fragments, patience)
+    if not rule:
+        raise ValueError("the core reads arrays of other sizes")
+    try:
+        while _patience.run(rule, EVENTS_A_CALL):
+            pass
+        placements = np.empty(len(dispatches), PLACEMENT)
+        checked(_patience.placements(rule, placements))
+        return placements
+    finally:
+        _patience.destroy(rule)
