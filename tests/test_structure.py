@@ -1,6 +1,7 @@
 """The structure of the sources: imports run one way, and a class name means one class."""
 
 import ast
+import re
 from collections import defaultdict
 from importlib import util
 from pathlib import Path
@@ -82,6 +83,15 @@ def test_checkers_share_no_code_with_searches() -> None:
         used = imported(ast.parse(known[module].read_text(encoding="utf-8")), known)
         own = {other for other in used if other.startswith(package)}
         assert own <= {f"{package}.{checker}" for checker in CHECKERS}, module
-        # What compiles loops finds nothing.
-        found_by = used - {"dfopt.solvers.compilation.compiled"}
-        assert not any(other.startswith(("dfopt.solvers", "dfopt.bounds")) for other in found_by)
+        assert not any(other.startswith(("dfopt.solvers", "dfopt.bounds")) for other in used)
+        core = {other for other in used if other.startswith("dfopt.native")}
+        assert core <= {"dfopt.native.cpu_path", "dfopt.native.library"}, module
+
+
+def test_what_checkers_use_of_the_core_includes_nothing_else() -> None:
+    folder = modules()["dfopt"].parent / "core/cpu_path"
+    sources = [*folder.glob("*.cpp"), *folder.glob("*.hpp")]
+    assert len(sources) >= 3
+    for source in sources:
+        included = re.findall(r'#include "(.*)"', source.read_text(encoding="utf-8"))
+        assert set(included) <= {"path.hpp", "../base.hpp"}, source

@@ -39,6 +39,8 @@ SETTINGS = np.dtype(
 )
 PLACEMENT = row("start", "cpu")
 
+SLOTS = row("first", "last")
+
 WAITING = row("fragment", "length", "ready", "missing", "hurry_from")
 FOLLOWER = row("dispatch", "lag")
 OBSTACLE = row("start", "end", "dispatch")
@@ -70,6 +72,8 @@ _patience = Functions(
     run=(INT, POINTER, INT),
     placements=(INT, POINTER, ArrayOf(PLACEMENT)),
 )  # fmt: skip
+
+_prices = Functions("prices", fit=(INT, ArrayOf(SLOTS), INTS, INTS))
 
 DISPATCHES_A_CALL, EVENTS_A_CALL = 32, 10_000
 """Placing so many dispatches takes some milliseconds, and so many events of the patient rule."""
@@ -230,3 +234,20 @@ def patient_placements(given: PatientInput, patience: int) -> Rows:
         return placements
     finally:
         _patience.destroy(rule)
+
+
+def fit_prices(conditions: Rows, room: Table, prices: Table) -> None:
+    """Lower prices to what is left in each slot after those before them.
+
+    Then they reward no entry by more than it costs.
+
+    Parameters
+    ----------
+    conditions
+        Rows ``SLOTS``: the slots in which an entry meets each condition, to just before ``last``.
+    room
+        What an entry costs in each slot; it is lowered too.
+    prices
+        The price of each condition.
+    """
+    checked(_prices.fit(conditions, room, prices))

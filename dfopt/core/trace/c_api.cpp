@@ -1,7 +1,8 @@
-// Searches for schedules of traces and the patient rule, as Python calls them.
+// Searches for schedules of traces and for bounds, and the patient rule, as Python calls them.
 
 #include "beam_search.hpp"
 #include "patient_rule.hpp"
+#include "prices.hpp"
 
 #include <algorithm>
 #include <array>
@@ -113,5 +114,19 @@ DFOPT_EXPORT std::int64_t dfopt_patience_placements(const PatientRule* rule,
 }
 
 } // namespace patience
+
+namespace prices {
+
+// Lowers prices; see `fit`.
+DFOPT_EXPORT std::int64_t dfopt_prices_fit(Array<const Slots> conditions, Array<Cost> room,
+                                           Array<Cost> prices) {
+    if (!conditions.fits() || !room.fits() || !prices.fits() || prices.rows != conditions.rows) {
+        return bad_arrays;
+    }
+    fit(conditions.span(), room.span(), prices.span());
+    return 0;
+}
+
+} // namespace prices
 
 } // namespace dfopt

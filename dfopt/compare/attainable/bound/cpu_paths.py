@@ -21,17 +21,14 @@ may be left out.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from heapq import heappop, heappush
 
 import numpy as np
 
 from dfopt.compare.attainable.bound.visit_costs import FORBIDDEN, TraceStretch
 from dfopt.compare.dispatches import Rows
-from dfopt.solvers.compilation.compiled import compiled
+from dfopt.native.cpu_path import BLOCK, FRAGMENT, SERVICE, STEP, cheapest_path
+from dfopt.native.library import rows_of
 from dfopt.trace.events import Integers
-
-LATER = 2**60
-"""A time after all others, and a price above all others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -124,20 +121,23 @@ class CpuPaths:
         time = np.concatenate([self.time, conditions.begin[priced] + 1, conditions.end[priced] + 1])
         order = np.argsort(time, kind="stable")
         none, no_change = np.zeros_like(price), np.zeros_like(self.step)
-        inputs = (
-            np.searchsorted(self.fragments, stretch.fragment[services]),
-            stretch.first[services],
-            stretch.last[services],
-            stretch.length[services],
-            rewards,
-            time[order],
-            np.concatenate([self.fragment, fragment, fragment])[order],
-            np.concatenate([no_change, price, none])[order],
-            np.concatenate([self.step, none, price])[order],
-            self.entry,
-            self.leaving,
-            self.opening,
-            self.closing,
+        steps = rows_of(
+            STEP,
+            time=time,
+            fragment=np.concatenate([self.fragment, fragment, fragment]),
+            seen=np.concatenate([no_change, price, none]),
+            entry=np.concatenate([self.step, none, price]),
+        )[order]
+        of_services = rows_of(
+            SERVICE,
+            fragment=np.searchsorted(self.fragments, stretch.fragment[services]),
+            earliest=stretch.first[services],
+            latest=stretch.last[services],
+            length=stretch.length[services],
+            reward=rewards,
+        )
+        of_fragments = rows_of(
+            FRAGMENT, entry=self.entry, leaving=self.leaving, first=self.opening, last=self.closing
         )
         # CPUs with the same blocks have the same path; without services, blocks do not matter.
         alike: dict[bytes, list[int]] = {}
@@ -146,10 +146,16 @@ class CpuPaths:
             alike.setdefault(key, []).append(cpu)
         paths = []
         for cpus in alike.values():
-            cost, used, visited, visits = cheapest_path(*inputs, *stretch.blocks[cpus[0]])
+            begins, ends = stretch.blocks[cpus[0]]
+            of_blocks = rows_of(BLOCK, begin=begins, end=ends)
+            found = cheapest_path(of_services, steps, of_fragments, of_blocks)
             paths.append(
                 CpuPath(
-                    cpus=len(cpus), price=int(cost), services=used, fragment=visited, begin=visits
+                    cpus=len(cpus),
+                    price=found.price,
+                    services=found.services,
+                    fragment=found.visits["fragment"],
+                    begin=found.visits["begin"],
                 )
             )
         return paths
@@ -208,168 +214,4 @@ def cpu_paths(stretch: TraceStretch, fragments: Integers, scale: int) -> CpuPath
         opening=least(stretch.opening),
         # A CPU may also end with a fragment that has no condition.
         closing=np.minimum(least(stretch.closing), leaving),
-    )
-
-
-@compiled
-def cheapest_path(  # noqa: PLR0912, PLR0913, PLR0915, PLR0917
-    fragment: Rows,
-    earliest: Integers,
-    latest: Integers,
-    length: Integers,
-    reward: Integers,
-    step_time: Integers,
-    step_fragment: Rows,
-    step_seen: Integers,
-    step_entry: Integers,
-    entry: Integers,
-    leaving: Integers,
-    first: Integers,
-    last: Integers,
-    block_begin: Integers,
-    block_end: Integers,
-) -> tuple[int, Rows, Rows, Integers]:
-    """Return the least price, and the services and visits that have it.
-
-    Parameters
-    ----------
-    fragment, earliest, latest, length, reward
-        The services, ordered by ``earliest``; all lengths are above 0.
-    step_time, step_fragment, step_seen, step_entry
-        From the time on, U and W of the fragment are larger by these numbers. Ordered by time.
-    entry
-        W of each fragment before all steps.
-    leaving, first, last
-        For each fragment: what an exit costs, and its first and last visit.
-    block_begin, block_end
-        The blocks of the CPU, ordered and disjoint.
-
-    Returns
-    -------
-    tuple
-        The price; the rows of its services; fragment and begin of each visit from the last one to
-        the first one. Each visit ends where the one that is listed before it begins.
-    """
-    fragments = len(entry)
-    seen, entering = np.zeros(fragments, np.int64), entry.copy()
-    # For each fragment the cheapest state and the cheapest one after another dispatch, each with
-    # its label. Labels below 0 stand for what is held first.
-    price, other = first.copy(), np.full(fragments, LATER)
-    label, other_label = -1 - np.arange(fragments), np.zeros(fragments, np.int64)
-    after = np.full(fragments, -1)
-    dispatches, befores, begins = [-1], [-1], [-1]
-    prices, held = [0], [0]
-    ends = [(LATER, 0)]
-    begun = np.full(len(reward), LATER)
-    waiting = np.empty(len(reward), np.int64)
-    count = row = step = rise = block = 0
-    while True:
-        time = ends[0][0]
-        if step < len(step_time):
-            time = min(time, step_time[step])
-        if rise < len(step_time):
-            time = min(time, step_time[rise] - 1)
-        if row < len(reward):
-            time = min(time, earliest[row])
-        if block < len(block_end):
-            time = min(time, block_end[block])
-        if time == LATER:
-            break
-        is_changed = False
-        while ends[0][0] == time:
-            _, found = heappop(ends)
-            dispatch, own, cost = dispatches[found], held[found], prices[found]
-            if cost < price[own]:
-                if after[own] != dispatch:
-                    other[own], other_label[own] = price[own], label[own]
-                price[own], label[own], after[own] = cost, found, dispatch
-                is_changed = True
-            elif after[own] != dispatch and cost < other[own]:
-                other[own], other_label[own] = cost, found
-                is_changed = True
-        while step < len(step_time) and step_time[step] == time:
-            seen[step_fragment[step]] += step_seen[step]
-            entering[step_fragment[step]] += step_entry[step]
-            is_changed = is_changed or step_seen[step] > 0 or step_entry[step] < 0
-            step += 1
-        while block < len(block_end) and block_end[block] <= time:
-            block += 1
-            is_changed = True
-        # The cheapest fragment to leave, and the next cheapest one.
-        best, second = -1, -1
-        for own in range(fragments):
-            cost = price[own] + leaving[own] - seen[own]
-            if best < 0 or cost < price[best] + leaving[best] - seen[best]:
-                best, second = own, best
-            elif second < 0 or cost < price[second] + leaving[second] - seen[second]:
-                second = own
-        while rise < len(step_time) and step_time[rise] - 1 == time:
-            own = step_fragment[rise]
-            if step_entry[rise] > 0 and own != best:
-                cost = price[best] + leaving[best] - seen[best] + entering[own]
-                if cost < price[own]:
-                    dispatches.append(-1)
-                    befores.append(label[best])
-                    begins.append(time)
-                    prices.append(cost)
-                    held.append(own)
-                    if after[own] >= 0:
-                        other[own], other_label[own] = price[own], label[own]
-                    price[own], label[own], after[own] = cost, len(held) - 1, -1
-                    is_changed = True
-            rise += 1
-        new = count
-        while row < len(reward) and earliest[row] == time:
-            waiting[count] = row
-            count += 1
-            row += 1
-        if not is_changed and new == count:
-            continue
-        free_until = LATER
-        if block < len(block_end):
-            free_until = block_begin[block]
-        kept = 0
-        for position in range(count):
-            dispatch = waiting[position]
-            if latest[dispatch] < time:
-                continue
-            waiting[kept] = dispatch
-            kept += 1
-            if time + length[dispatch] > free_until or (position < new and not is_changed):
-                continue
-            own = fragment[dispatch]
-            cost, before, begin = price[own], label[own], -LATER
-            if after[own] == dispatch:
-                cost, before = other[own], other_label[own]
-            source = second if best == own else best
-            if source >= 0:
-                change = price[source] + leaving[source] - seen[source] + entering[own]
-                if change < cost:
-                    cost, before, begin = change, label[source], time
-            if cost < begun[dispatch]:
-                begun[dispatch] = cost
-                dispatches.append(dispatch)
-                befores.append(before)
-                begins.append(begin)
-                prices.append(cost - reward[dispatch])
-                held.append(own)
-                heappush(ends, (time + length[dispatch], len(held) - 1))
-        count = kept
-    final = np.argmin(price + last - seen)
-    services, visits, starts = [-1], [-1], [-1]
-    found = label[final]
-    while found >= 0:
-        if dispatches[found] >= 0:
-            services.append(dispatches[found])
-        if begins[found] != -LATER:
-            visits.append(held[found])
-            starts.append(begins[found])
-        found = befores[found]
-    visits.append(-1 - found)
-    starts.append(-LATER)
-    return (
-        price[final] + last[final] - seen[final],
-        np.array(services)[1:],
-        np.array(visits)[1:],
-        np.array(starts)[1:],
     )

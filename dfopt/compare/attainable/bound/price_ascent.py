@@ -14,12 +14,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dfopt.compare.attainable.bound.cpu_paths import LATER, CpuPath
+from dfopt.compare.attainable.bound.cpu_paths import CpuPath
 from dfopt.compare.attainable.bound.linear_program import Reals, StretchProgram
 from dfopt.compare.attainable.bound.proof import LARGEST
 from dfopt.compare.attainable.bound.visit_costs import FORBIDDEN
 from dfopt.compare.dispatches import Rows
-from dfopt.solvers.compilation.compiled import compiled
+from dfopt.native.cpu_path import LATER
+from dfopt.native.library import rows_of
+from dfopt.native.trace import SLOTS, fit_prices
 from dfopt.trace.events import Integers
 
 STEPS = 150
@@ -107,7 +109,8 @@ def _evaluated(program: StretchProgram, services: Rows, prices: Reals) -> FoundP
         np.floor(prices * program.paths.scale), LARGEST // (4 * len(prices))
     ).astype(np.int64)
     own, rewards = scaled[:count], scaled[count:]
-    _fit(program.first, program.last, program.entry.copy(), own)
+    slots = rows_of(SLOTS, first=program.first, last=program.last)
+    fit_prices(slots, program.entry.copy(), own)
     rows = np.flatnonzero(rewards)
     cheapest = program.paths.cheapest(conditions, own, services[rows], rewards[rows])
     value = int((own * conditions.count).sum()) + int(rewards.sum())
@@ -118,22 +121,6 @@ def _evaluated(program: StretchProgram, services: Rows, prices: Reals) -> FoundP
         met[:count] += path.cpus * _visited(program, path)
     demanded = np.concatenate([conditions.count, np.ones(len(rewards))])
     return FoundPrices(value=value, conditions=own, services=rewards, lacking=demanded - met)
-
-
-@compiled
-def _fit(first: Rows, last: Rows, room: Integers, prices: Integers) -> int:
-    """Lower prices to what is left in each slot after those before them.
-
-    Then they reward no entry by more than it costs.
-    """
-    for row in range(len(prices)):
-        price = prices[row]
-        for slot in range(first[row], last[row]):
-            price = min(price, room[slot])
-        for slot in range(first[row], last[row]):
-            room[slot] -= price
-        prices[row] = price
-    return 0
 
 
 def _visited(program: StretchProgram, path: CpuPath) -> Integers:

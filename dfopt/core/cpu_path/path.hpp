@@ -1,0 +1,66 @@
+// The cheapest way of one CPU through a stretch of time, at given prices. The text at the head of
+// dfopt/compare/attainable/bound/cpu_paths.py says what a CPU pays, and what states there are.
+//
+// The checker of proofs relies on this folder: it uses nothing of the searches.
+
+#pragma once
+
+#include "../base.hpp"
+
+#include <vector>
+
+namespace dfopt::cpu_path {
+
+using Time = std::int64_t;
+using Index = std::int64_t;
+
+// A time after all others, and a price above all others.
+constexpr std::int64_t later = std::int64_t{1} << 60;
+
+// A dispatch that a CPU is rewarded for; its length is above 0.
+struct Service {
+    Index fragment;
+    Time earliest, latest; // when it may begin
+    Time length;
+    Cost reward;
+};
+
+// From a time on, U and W of a fragment are larger by these numbers.
+struct Step {
+    Time time;
+    Index fragment;
+    Cost seen, entry;
+};
+
+struct Fragment {
+    Cost entry;       // W before all steps
+    Cost leaving;     // what an exit costs
+    Cost first, last; // what the first and the last visit of a CPU cost
+};
+
+struct Block {
+    Time begin, end;
+};
+
+struct Stretch {
+    std::span<const Service> services; // by `earliest`
+    std::span<const Step> steps;       // by time
+    std::span<const Fragment> fragments;
+    std::span<const Block> blocks; // of the CPU, in order and disjoint
+};
+
+// It ends when the next one begins. What is held first begins before all times.
+struct Visit {
+    Index fragment;
+    Time begin;
+};
+
+struct Path {
+    Cost price;
+    std::vector<Index> services; // from the last to the first one,
+    std::vector<Visit> visits;   // and so are the visits
+};
+
+Path cheapest_path(const Stretch& stretch);
+
+} // namespace dfopt::cpu_path
