@@ -12,8 +12,6 @@ from pathlib import Path
 CALLERS = (
     "dfopt.solvers.configuration.solve:first_calls",
     "dfopt.solvers.heuristics.segment_exchange:first_calls",
-    "dfopt.solvers.timed.annealing:first_calls",
-    "dfopt.solvers.timed.layers:first_calls",
     "dfopt.solvers.tour.segment_moves:first_call",
 )
 """Functions that call the loops of a method once."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import weakref
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -87,6 +88,26 @@ class Functions:
         function.restype, function.argtypes = result, parameters
         setattr(self, name, function)
         return function  # type: ignore[no-any-return]
+
+
+class Made:
+    """An object that the core has made, which ends with this one. Its functions take it as it is.
+
+    Parameters
+    ----------
+    functions
+        ``create`` makes it, ``destroy`` ends it.
+    arguments
+        For ``create``.
+    """
+
+    def __init__(self, functions: Functions, *arguments: object) -> None:
+        pointer = functions.create(*arguments)
+        if not pointer:
+            raise ValueError("the core reads arrays of other sizes")
+        self._as_parameter_ = pointer
+        # When the interpreter ends, another thread may still be at work with it.
+        weakref.finalize(self, functions.destroy, pointer).atexit = False
 
 
 @cache

@@ -9,11 +9,8 @@ only few sets of tasks can come first (for tours: Balas and Simonetti 2001).
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-from dfopt.solvers.timed.tables import TimedTables, members_of, sets_of
-
-Integers = npt.NDArray[np.int64]
+from dfopt.solvers.timed.tables import Integers, TimedTables
 
 
 def corridor(tables: TimedTables, order: Integers, reach: int) -> TimedTables:
@@ -21,8 +18,6 @@ def corridor(tables: TimedTables, order: Integers, reach: int) -> TimedTables:
 
     Bounds that follow from them hold among the neighbours alone.
     """
-    before: list[set[int]] = [set() for _ in order]
-    for place, task in enumerate(order.tolist()):
-        far = order[: max(0, place - reach + 1)].tolist()
-        before[task] = members_of(tables.earlier[task]).union(far)
-    return tables._replace(earlier=sets_of(before))
+    place = np.argsort(order)
+    is_far = place[:, None] - place[None, :] >= reach
+    return tables._replace(earlier=tables.earlier | is_far)

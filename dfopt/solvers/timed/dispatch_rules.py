@@ -12,8 +12,7 @@ from itertools import islice, product
 import numpy as np
 
 from dfopt.solvers.search import Search
-from dfopt.solvers.timed.annealing import predecessor_rows
-from dfopt.solvers.timed.tables import FAR, Integers, TimedTables, members_of
+from dfopt.solvers.timed.tables import FAR, Integers, TimedTables
 
 AFFINITIES = (1.0, 2.0, 0.0)
 """What a unit of switch cost counts beside a unit of time."""
@@ -28,7 +27,7 @@ MOST_DISPATCHES = 1_500
 def dispatch_by_rules(search: Search, tables: TimedTables) -> None:
     """Report a schedule for each weight of affinity and urgency, or for fewer of many tasks."""
     rules = product(AFFINITIES, URGENCIES)
-    for affinity, urgency in islice(rules, max(1, MOST_DISPATCHES // len(tables.exec))):
+    for affinity, urgency in islice(rules, max(1, MOST_DISPATCHES // len(tables.tasks))):
         orders = _dispatched(tables, affinity, urgency, search.check)
         if orders is not None:
             search.found(orders)
@@ -38,14 +37,11 @@ def _dispatched(
     tables: TimedTables, affinity: float, urgency: float, check: Callable[[], None]
 ) -> list[list[int]] | None:
     """Return the orders of the CPUs as types; None if some task finds no room."""
-    count, cpus = len(tables.exec), len(tables.starts)
-    predecessors, first = predecessor_rows(tables)
-    waiting = [len(members_of(words)) for words in tables.earlier]
-    behind: list[list[int]] = [[] for _ in range(count)]
-    for task in range(count):
-        for other in members_of(tables.earlier[task]):
-            behind[other].append(task)
-    chain = urgency * (tables.exec + tables.tail)
+    count, cpus = len(tables.tasks), len(tables.starts)
+    exec_times, sizes = tables.tasks["exec"], tables.tasks["size"]
+    waiting = tables.earlier.sum(axis=1).tolist()
+    behind = [np.flatnonzero(others).tolist() for others in tables.earlier.T]
+    chain = urgency * (exec_times + tables.tasks["tail"])
     clocks, states = np.zeros(cpus, dtype=np.int64), tables.starts.copy()
     rooms = np.full(cpus, tables.room, dtype=np.int64)
     orders: list[list[int]] = [[] for _ in range(cpus)]
@@ -57,8 +53,7 @@ def _dispatched(
 
     def begin(tasks: list[int]) -> None:
         for task in tasks:
-            awaited = predecessors[first[task] : first[task + 1]]
-            ready[task] = max(tables.release[task], ends[awaited].max(initial=0))
+            ready[task] = ends[tables.before[task]].max(initial=tables.tasks["release"][task])
         score(every_cpu, np.array(tasks))
         fresh = np.array(tasks)[scores[:, tasks].argmin(axis=1)]
         value = scores[every_cpu, fresh]
@@ -68,7 +63,7 @@ def _dispatched(
     def score(on: Integers, tasks: Integers) -> None:
         score = np.maximum(ready[tasks], clocks[on][:, None]) - chain[tasks]
         score += affinity * tables.switch[states[on]][:, tasks]
-        is_small = tables.size[tasks] <= rooms[on][:, None]
+        is_small = sizes[tasks] <= rooms[on][:, None]
         scores[np.ix_(on, tasks)] = np.where(is_small, score, np.inf)
 
     def choose(on: Iterable[int]) -> None:
@@ -86,10 +81,10 @@ def _dispatched(
         if not np.isfinite(least[cpu]):
             return None
         clocks[cpu] = max(ready[task], clocks[cpu]) + tables.switch[states[cpu], task]
-        clocks[cpu] += tables.exec[task]
+        clocks[cpu] += exec_times[task]
         ends[task] = clocks[cpu]
-        states[cpu] = tables.state_of[task]
-        rooms[cpu] -= tables.size[task]
+        states[cpu] = tables.tasks["state"][task]
+        rooms[cpu] -= sizes[task]
         orders[cpu].append(int(tables.types[task]))
         ready[task] = FAR
         scores[:, task] = np.inf

@@ -3,26 +3,15 @@
 from __future__ import annotations
 
 import threading
-import time
-from functools import partial
 
-import numpy as np
-import numpy.typing as npt
-
+from dfopt.native.waiting import Layers
 from dfopt.problem.certificate import CompleteSearch, Counting
-from dfopt.solvers.compilation.machine_code import MachineCode
-from dfopt.solvers.interruptible import SECONDS_PER_CHECK, wait_for
 from dfopt.solvers.search import Search
 from dfopt.solvers.timed.annealing import MILD, MOVES_PER_TASK, TimedAnnealing
 from dfopt.solvers.timed.corridor import corridor
 from dfopt.solvers.timed.dispatch_rules import dispatch_by_rules
-from dfopt.solvers.timed.layers import extend
-from dfopt.solvers.timed.partial_schedules import empty_layer, write_root
 from dfopt.solvers.timed.tables import TimedTables, timed_tables
 from dfopt.verify.energy import energy_bound
-
-History = list[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]
-"""For each layer, the parents and moves of its rows."""
 
 MOST_TASKS = 500
 """Layers are for at most 500 tasks."""
@@ -54,11 +43,8 @@ SHORTEST_REACH, LONGEST_REACH = 4, 10
 FINENESS = 200
 """Limits are tried until a two hundredth of the objective decides nothing any more."""
 
-STEPS_PER_CHUNK = 1_000_000
+STEPS_PER_CHUNK = 300_000
 """Limits the work between two looks at the clock, in pairs of tasks for each CPU of each row."""
-
-
-LAYERS = MachineCode("dfopt.solvers.timed.layers:first_calls")
 
 
 class TimedSearch:
@@ -94,21 +80,15 @@ class TimedSearch:
         with search.share(FIRST_SHARE):
             self.annealing.run()
         search.check()
-        if len(self.tables.exec) > MOST_TASKS:
+        if len(self.tables.tasks) > MOST_TASKS:
             self._walk_until_stalled()
             return False
-        moves = MOVES_PER_TASK * len(self.tables.exec)
+        moves = MOVES_PER_TASK * len(self.tables.tasks)
         halt = threading.Event()
         walker = threading.Thread(target=self._walk_on, args=(moves, halt), daemon=True)
         if search.workers > 1:
             walker.start()
         try:
-            while not LAYERS.is_ready(search.check):
-                if walker.is_alive():
-                    search.check()
-                    time.sleep(SECONDS_PER_CHECK)
-                else:
-                    self.annealing.walk(moves)
             rows, improved = FIRST_ROWS, None
             while rows <= MOST_ROWS:
                 search.enter(f"layers of {rows} partial schedules")
@@ -129,7 +109,7 @@ class TimedSearch:
 
     def _walk_until_stalled(self) -> None:
         """Walk hot and mild in turns, until some walks in a row have found nothing better."""
-        moves, failures = MOVES_PER_TASK * len(self.tables.exec), 0
+        moves, failures = MOVES_PER_TASK * len(self.tables.tasks), 0
         while failures < FAILURES:
             before = self.search.objective
             self.annealing.walk(moves)
@@ -164,7 +144,7 @@ class TimedSearch:
         search, reach = self.search, SHORTEST_REACH
         while reach <= LONGEST_REACH:
             known = search.schedule
-            near = corridor(self.tables, self.annealing.task_list().order, reach)
+            near = corridor(self.tables, self.annealing.task_list()[0], reach)
             self._layers(near, search.objective or 0, FIRST_ROWS, as_beam=True)
             # A schedule that annealing has found meanwhile has neighbours of its own.
             reach = reach + 2 if search.schedule is known else SHORTEST_REACH
@@ -199,50 +179,25 @@ class TimedSearch:
             Nothing ends before this limit, if the search was complete. If not, some layer had
             more than this number of rows.
         """
-        search = self.search
-        source, target = empty_layer(tables, 2 * rows), empty_layer(tables, 2 * rows)
-        table = np.empty(1 << (4 * rows).bit_length(), dtype=np.int64)
-        write_root(tables, source)
-        count, is_complete = 1, True
-        chunk = max(1, STEPS_PER_CHUNK // (len(tables.exec) ** 2 * len(tables.starts)))
-        history: History = []
-        for _ in range(len(tables.exec)):
-            table[:] = -1
-            written = 0
-            for first in range(0, count, chunk):
+        search, count = self.search, len(tables.tasks)
+        layers = Layers(tables.in_core(), rows)
+        chunk = max(1, STEPS_PER_CHUNK // (count * len(tables.starts)))
+        for _ in range(count):
+            has_more = True
+            while has_more:
                 assert search.objective is not None
                 limit = min(limit, search.objective)
-                written, dropped = wait_for(
-                    partial(
-                        extend, tables, source, first, min(count, first + chunk), target,
-                        written, table, limit, rows,
-                    ),
-                    search.check,
-                )  # fmt: skip
-                is_complete = is_complete and not dropped
-                if not is_complete and not as_beam:
+                has_more = layers.extend(chunk, limit)
+                search.check()
+                if layers.has_dropped and not as_beam:
                     return limit, False
-            history.append((target.parent[:written].copy(), target.move[:written].copy()))
-            source, target, count = target, source, written
-            if not count:
-                break
-        if count:
-            ends = (source.clock[:count] + tables.finish[source.state[:count]]).max(axis=1)
-            row = int(ends.argmin())
-            if ends[row] < limit:
-                limit = int(ends[row])
-                search.found(self._replayed(history, row))
-        return limit, is_complete
-
-    def _replayed(self, history: History, row: int) -> list[list[int]]:
-        """Return the orders of the CPUs that lead to a row of the last layer."""
-        tables = self.tables
-        moves = []
-        for parents, steps in reversed(history):
-            moves.append(int(steps[row]))
-            row = int(parents[row])
-        orders: list[list[int]] = [[] for _ in tables.starts]
-        for move in reversed(moves):
-            task, cpu = divmod(move, len(orders))
-            orders[cpu].append(int(tables.types[task]))
-        return orders
+            if not layers.advance():
+                return limit, not layers.has_dropped
+        end = layers.first_end()
+        if end < limit:
+            limit = end
+            orders: list[list[int]] = [[] for _ in tables.starts]
+            for _, task, cpu in layers.dispatches().tolist():
+                orders[cpu].append(int(tables.types[task]))
+            search.found(orders)
+        return limit, not layers.has_dropped

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from graphlib import TopologicalSorter
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from dfopt.native.library import Rows
+from dfopt.native.waiting import STATE, TASK, WaitingTasks
 from dfopt.problem.cache_state import Leaves
-from dfopt.problem.instance import Instance, Objective, Task
-from dfopt.problem.penalties import PenaltyF, PenaltyG, PenaltyMatrix
+from dfopt.problem.instance import Instance, Task
+from dfopt.problem.penalties import PenaltyF, PenaltyMatrix
 from dfopt.problem.switch_costs import reading_cost
 from dfopt.solvers.search import Search
 
 Integers = npt.NDArray[np.int64]
-
-BITS = 62
-"""Tasks in a word of a set of tasks."""
+Flags = npt.NDArray[np.bool_]
 
 MOST_COMPARISONS = 50_000_000
 """At most this number of costs are compared. Beyond it no state is said to replace another."""
@@ -36,81 +36,48 @@ class TimedTables(NamedTuple):
 
     Parameters
     ----------
-    exec, release
-        For each task.
+    tasks
+        Rows ``TASK``. The *head* of a task is the earliest time of a switch to it, its *tail* the
+        least time after its end, *arrival* the least cost of a switch to it; *entry* is what it
+        pays if it is the first of its fragment, *addition* what a switch to it costs beside
+        departure and entry. The size is 1 where sizes do not count.
+    states
+        Rows ``STATE``. *finish* is what a CPU pays that ends in a state, *departure* what it pays
+        when it goes on to any other task, and *relief* how much of that it is spared where it
+        ends. *held* is the fragment that the CPU can enter at no cost, or -1; *gift* says of a
+        start how much less than addition and entry a first task may cost there. Only states of one
+        *family* can replace each other.
     switch
         The cost of a switch, row = state, column = task.
-    finish
-        For each state what a CPU pays that ends in it.
-    state_of
-        For each task the state in which it leaves a CPU.
-    starts
-        For each CPU its state at the start.
-    family
-        For each state a number; only states of one family can replace each other.
     replaces
         Whether one state (row) costs nowhere more than another (column).
-    is_start
-        Whether a state is that of a CPU which has run nothing.
-    before, after
-        The sets of tasks that a task waits for, and that wait for it: a row of words for each.
+    starts
+        For each CPU its state at the start.
+    before
+        Whether a task (row) waits for another one (column).
     earlier
-        The sets of tasks that have to be dispatched before a task: those that it waits for, and
-        its copies with lower numbers.
-    head, tail
-        The earliest time of a switch to each task, and the least time after its end.
-    arrival
-        The least cost of a switch to each task.
-    fragment
-        For each task.
-    held
-        For each state the fragment that its CPU can enter at no cost, or -1.
-    entry
-        For each task what it pays if it is the first of its fragment.
-    departure, relief
-        For each state what a CPU pays when it goes on to any other task, and how much of that
-        a CPU is spared that ends there.
-    addition
-        For each task what a switch to it costs beside departure and entry.
-    gift
-        For each start how much less than addition and entry a first task may cost there.
-    by_head, by_tail
-        The tasks, latest first; and longest tail first.
-    size
-        For each task, 1 where sizes do not count.
+        Whether another task (column) has to be dispatched before a task: because it waits for it,
+        or as a copy with a lower number.
     room
         The sizes of a CPU's tasks add up to at most this.
-    types
-        The type of each task.
+    types, depth
+        For each task its type, and the length of the longest chain of tasks that it waits for.
     """
 
-    exec: Integers
-    release: Integers
+    tasks: Rows
+    states: Rows
     switch: Integers
-    finish: Integers
-    state_of: Integers
+    replaces: Flags
     starts: Integers
-    family: Integers
-    replaces: npt.NDArray[np.bool_]
-    is_start: npt.NDArray[np.bool_]
-    before: Integers
-    after: Integers
-    earlier: Integers
-    head: Integers
-    tail: Integers
-    arrival: Integers
-    fragment: Integers
-    held: Integers
-    entry: Integers
-    departure: Integers
-    relief: Integers
-    addition: Integers
-    gift: Integers
-    by_head: Integers
-    by_tail: Integers
-    size: Integers
+    before: Flags
+    earlier: Flags
     room: int
     types: Integers
+    depth: Integers
+
+    def in_core(self) -> WaitingTasks:
+        """Return what the loops work with."""
+        return WaitingTasks(*self[:8])
 
 
 def timed_tables(search: Search) -> TimedTables:
@@ -120,13 +87,15 @@ def timed_tables(search: Search) -> TimedTables:
     count = len(types)
     examples = [search.types[number].example for number in types]
     members: dict[str, list[int]] = defaultdict(list)
-    twins: list[list[int]] = []
+    earlier = np.zeros((count, count), dtype=np.bool_)
     for task, example in enumerate(examples):
-        twins.append(members[example.id][-1:])
+        earlier[task, members[example.id][-1:]] = True
         members[example.id].append(task)
-    before = [
-        sorted({other for name in example.after for other in members[name]}) for example in examples
-    ]
+    before = np.zeros_like(earlier)
+    for task, example in enumerate(examples):
+        for name in example.after:
+            before[task, members[name]] = True
+    earlier |= before
 
     rows: dict[tuple[tuple[int, ...], int, bool], int] = {}
 
@@ -134,14 +103,16 @@ def timed_tables(search: Search) -> TimedTables:
         key = (tuple(map(row.__getitem__, types)), finish, is_start)
         return rows.setdefault(key, len(rows))
 
-    state_of = [
+    tasks = np.zeros(count, TASK)
+    tasks["state"] = [
         state(table.switch[number], table.finish[number], is_start=False) for number in types
     ]
-    starts = [
-        state(row, idle, is_start=True) for row, idle in zip(table.start, table.idle, strict=True)
-    ]
+    starts = np.array(
+        [state(row, idle, is_start=True) for row, idle in zip(table.start, table.idle, strict=True)]
+    )
+    states = np.zeros(len(rows), STATE)
     switch = np.array([row for row, _, _ in rows], dtype=np.int64).reshape(len(rows), count)
-    finish = np.array([cost for _, cost, _ in rows], dtype=np.int64)
+    states["finish"] = finish = np.array([cost for _, cost, _ in rows], dtype=np.int64)
     is_start = np.array([first for _, _, first in rows])
     replaces = np.eye(len(rows), dtype=np.bool_)
     if len(rows) ** 2 * count <= MOST_COMPARISONS:
@@ -150,46 +121,25 @@ def timed_tables(search: Search) -> TimedTables:
             & (finish[:, None] <= finish[None, :])
             & (is_start[:, None] == is_start[None, :])
         )
-    exec_times = np.array([table.exec[number] for number in types], dtype=np.int64)
-    release = np.array([example.release for example in examples], dtype=np.int64)
-    state_of_task = np.array(state_of)
-    arrival = _arrivals(switch, state_of_task, np.array(starts))
-    length = exec_times + arrival
-    departure = _departures(switch + exec_times, finish, state_of_task)
-    head, tail = _heads_and_tails(before, release, departure, length)
-    shares = _shares(instance, examples, switch, state_of_task, np.array(starts), finish)
+    states["family"] = _families(replaces)
+    tasks["exec"] = [table.exec[number] for number in types]
+    tasks["release"] = [example.release for example in examples]
+    tasks["size"] = [instance.size_of(example) for example in examples]
+    tasks["arrival"] = _arrivals(switch, tasks["state"], starts)
+    tasks["tail"] = _departures(switch + tasks["exec"], finish, tasks["state"])
+    depth = _follow_chains(before, tasks)
+    _share_costs(instance, examples, switch, starts, tasks, states)
     return TimedTables(
-        exec=exec_times,
-        release=release,
+        tasks=tasks,
+        states=states,
         switch=switch,
-        finish=finish,
-        state_of=state_of_task,
-        starts=np.array(starts),
-        family=_families(replaces),
         replaces=replaces,
-        is_start=is_start,
-        before=sets_of(before),
-        after=sets_of(_reversed(before)),
-        earlier=sets_of([one + other for one, other in zip(before, twins, strict=True)]),
-        head=head,
-        tail=tail,
-        arrival=arrival,
-        by_head=np.argsort(-head, kind="stable"),
-        by_tail=np.argsort(-tail, kind="stable"),
-        size=np.array([instance.size_of(example) for example in examples], dtype=np.int64),
+        starts=starts,
+        before=before,
+        earlier=earlier,
         room=min(instance.room, instance.total_size),
         types=np.array(types),
-        **shares,
-    )
-
-
-def tiny_instance() -> Instance:
-    """Return an instance for calls that only load machine code."""
-    return Instance(
-        cpus=1,
-        penalty=PenaltyG(fill=1, write_back=1),
-        tasks=(Task(id="a", df="A", exec=1, release=1),),
-        objective=Objective.MAKESPAN,
+        depth=depth,
     )
 
 
@@ -220,46 +170,21 @@ def _departures(after: Integers, finish: Integers, state_of: Integers) -> Intege
     return least
 
 
-def _reversed(before: list[list[int]]) -> list[list[int]]:
-    after: list[list[int]] = [[] for _ in before]
-    for task, others in enumerate(before):
-        for other in others:
-            after[other].append(task)
-    return after
-
-
-def sets_of(members: Sequence[Iterable[int]]) -> Integers:
-    """Return sets of tasks as a table with a row of words for each."""
-    words = np.zeros((len(members), max(1, -(-len(members) // BITS))), dtype=np.int64)
-    for row, others in enumerate(members):
-        for other in others:
-            words[row, other // BITS] |= 1 << (other % BITS)
-    return words
-
-
-def members_of(words: Integers) -> set[int]:
-    """Return the tasks of a set, which is a row of such a table."""
-    return {
-        word * BITS + bit
-        for word, bits in enumerate(words.tolist())
-        if bits
-        for bit in range(BITS)
-        if bits >> bit & 1
-    }
-
-
-def _heads_and_tails(
-    before: list[list[int]], release: Integers, departure: Integers, length: Integers
-) -> tuple[Integers, Integers]:
-    head, tail = release.copy(), departure.copy()
-    order = list(TopologicalSorter(dict(enumerate(before))).static_order())
+def _follow_chains(before: Flags, tasks: Rows) -> Integers:
+    """Raise heads and tails by what tasks wait for, and what waits for them; return depths."""
+    waits_for = {task: np.flatnonzero(others).tolist() for task, others in enumerate(before)}
+    order = list(TopologicalSorter(waits_for).static_order())
+    depth = np.zeros(len(tasks), dtype=np.int64)
+    head, tail, length = tasks["head"], tasks["tail"], tasks["exec"] + tasks["arrival"]
+    head[:] = tasks["release"]
     for task in order:
-        for other in before[task]:
+        for other in waits_for[task]:
             head[task] = max(head[task], head[other] + length[other])
+            depth[task] = max(depth[task], depth[other] + 1)
     for task in reversed(order):
-        for other in before[task]:
+        for other in waits_for[task]:
             tail[other] = max(tail[other], length[task] + tail[task])
-    return head, tail
+    return depth
 
 
 def _families(replaces: npt.NDArray[np.bool_]) -> Integers:
@@ -270,59 +195,45 @@ def _families(replaces: npt.NDArray[np.bool_]) -> Integers:
     return family
 
 
-def _shares(  # noqa: PLR0913, PLR0917
+def _share_costs(  # noqa: PLR0913, PLR0917
     instance: Instance,
     examples: Sequence[Task],
     switch: Integers,
-    state_of: Integers,
     starts: Integers,
-    finish: Integers,
-) -> dict[str, Integers]:
-    """Return how the cost of a switch is shared between departure, entry and addition.
+    tasks: Rows,
+    states: Rows,
+) -> None:
+    """Say how the cost of a switch is shared between departure, entry and addition.
 
     A switch from i to j costs at least the departure from i's state, the addition of j, and the
     entry of j if no CPU held the fragment.
     """
-    count, states = len(examples), len(switch)
-    departure = np.zeros(states, dtype=np.int64)
-    addition = np.zeros(count, dtype=np.int64)
-    entry = np.zeros(count, dtype=np.int64)
-    fragment = np.zeros(count, dtype=np.int64)
-    held = np.full(states, -1)
-    gift = np.zeros(states, dtype=np.int64)
+    state_of, addition, entry = tasks["state"], tasks["addition"], tasks["entry"]
+    departure, held, gift = states["departure"], states["held"], states["gift"]
+    held[:] = -1
     penalty = instance.penalty
-    used = np.unique(state_of)
     if isinstance(penalty, PenaltyMatrix):
-        for row in used:
+        for row in np.unique(state_of):
             departure[row] = switch[row].min()
         others, rows = _from_others(switch, state_of)
-        addition = np.where(others == FAR, FAR, others - departure[rows][:, None]).min(axis=0)
-        addition[addition == FAR] = 0  # the only task
+        least = np.where(others == FAR, FAR, others - departure[rows][:, None]).min(axis=0)
+        addition[:] = np.where(least == FAR, 0, least)  # nothing for the only task
         for row in np.unique(starts):
             gift[row] = max(0, int((addition - switch[row]).max()))
     else:
         fragments = dict.fromkeys(example.df for example in examples)
         names = {name: number for number, name in enumerate(fragments)}
         for task, example in enumerate(examples):
-            fragment[task] = names[example.df]
+            tasks["fragment"][task] = names[example.df]
             held[state_of[task]] = names[example.df]
             entry[task] = reading_cost(penalty, example)
             if isinstance(penalty, PenaltyF) and example.leaves is Leaves.INVALIDATED:
                 departure[state_of[task]] = penalty.write_back
         for row in np.unique(starts):
-            spared = np.unique(fragment[switch[row] < entry])
+            spared = np.unique(tasks["fragment"][switch[row] < entry])
             if len(spared) == 1:
                 held[row] = spared[0]
             elif len(spared):
                 gift[row] = (entry - switch[row]).max()
-    relief = np.maximum(0, departure - finish)
-    relief[starts] = 0
-    return {
-        "departure": departure,
-        "addition": addition,
-        "entry": entry,
-        "fragment": fragment,
-        "held": held,
-        "relief": relief,
-        "gift": gift,
-    }
+    states["relief"] = np.maximum(0, departure - states["finish"])
+    states["relief"][starts] = 0

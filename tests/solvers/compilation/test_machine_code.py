@@ -51,7 +51,7 @@ def test_a_small_instance_is_proven_without_any_machine_code(empty: Path) -> Non
 
 
 def test_a_compiler_ends_with_the_process_that_wants_it(empty: Path) -> None:
-    compiler = machine_code.start_compiler(("dfopt.solvers.timed.layers:first_calls",))
+    compiler = machine_code.start_compiler(("signal:pause",))
     assert compiler.stdin is not None
     compiler.stdin.close()
     assert compiler.wait(PATIENCE_S) == 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import given, settings
@@ -12,10 +12,8 @@ from hypothesis import strategies as st
 from dfopt import Instance, TimeLimit, replace, solve
 from dfopt.problem.instance import Objective, Task
 from dfopt.problem.penalties import PenaltyG
-from dfopt.problem.result import Progress, Status, StopReason
+from dfopt.problem.result import Status
 from dfopt.solvers.search import Search, SearchOver
-from dfopt.solvers.timed import annealing
-from dfopt.solvers.timed import solve as timed_solve
 from dfopt.solvers.timed.annealing import TimedAnnealing
 from dfopt.solvers.timed.corridor import corridor
 from dfopt.solvers.timed.dispatch_rules import dispatch_by_rules
@@ -111,7 +109,7 @@ def test_the_best_neighbour_of_a_schedule_is_found() -> None:
     for instance in waiting_instances(150, seed=13):
         search = badly_started(instance)
         timed = TimedSearch(search)
-        start, order = search.objective, timed.annealing.task_list().order
+        start, order = search.objective, timed.annealing.task_list()[0]
         assert start is not None
         # It is a neighbour of itself, and all schedules are neighbours if the reach is long.
         for reach, least in ((1, start), (instance.task_count + 1, optimum(instance))):
@@ -127,45 +125,6 @@ def test_fifteen_tasks_are_proven_with_a_certificate(waits: str) -> None:
     result = solve(instance, stop=TimeLimit(60), workers=1)
     assert result.status is Status.OPTIMAL
     assert verify(instance, result, require_certificate=True).ok
-
-
-def test_without_machine_code_plain_python_finds_schedules(monkeypatch: pytest.MonkeyPatch) -> None:
-    answers, over = [False, False, False], list[bool]()
-
-    def is_ready(check: Callable[[], None]) -> bool:
-        if not answers:
-            over.append(True)
-            check()
-        return answers.pop()
-
-    def stop(progress: Progress) -> StopReason | None:
-        return StopReason.TIME_LIMIT if over else None
-
-    monkeypatch.setattr(annealing.LOOPS, "is_ready", is_ready)
-    monkeypatch.setattr(annealing, "PLAIN_MOVES", 1_000)
-    instance = timed_instance(30, 3, 6, "serial", 0)
-    search, by_rules = Search(instance, stop=stop), Search(instance)
-    dispatch_by_rules(by_rules, timed_tables(by_rules))
-    timed = TimedSearch(search)
-    timed.dispatch()
-    with contextlib.suppress(SearchOver):
-        timed.solve()
-    assert search.objective is not None
-    assert by_rules.objective is not None
-    assert search.objective < by_rules.objective
-
-
-def test_the_search_goes_on_with_machine_code_once_it_is_there(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    compiled, loaded = [False, False], [False, False]
-    monkeypatch.setattr(TimedAnnealing, "walk", lambda *_, **__: None)  # which might prove it alone
-    monkeypatch.setattr(annealing.LOOPS, "is_ready", lambda check: not compiled or compiled.pop())
-    monkeypatch.setattr(timed_solve.LAYERS, "is_ready", lambda check: not loaded or loaded.pop())
-    instance = next(waiting_instances(20, seed=12))
-    assert solve_by_layers(instance) == optimum(instance)
-    assert not compiled
-    assert not loaded
 
 
 @settings(max_examples=10, deadline=None)

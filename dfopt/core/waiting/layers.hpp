@@ -1,0 +1,58 @@
+// Layers of partial schedules: from all with k tasks to those with k + 1.
+//
+// Of two rows of a layer that agree in their sets and groups of CPUs, one that is nowhere later
+// makes the other one superfluous.
+
+#pragma once
+
+#include "partial_schedules.hpp"
+#include "row_bound.hpp"
+
+namespace dfopt::waiting {
+
+class Layers {
+  public:
+    // At most `width` rows of a layer are kept, those with the least guide. The first layer has the
+    // row without tasks. The instance must stay where it is.
+    Layers(const Instance& instance, std::int64_t width);
+
+    // Adds tasks to rows of the layer, for some more pairs of a row and a task. Only what can end
+    // before `below` is written. Returns whether some pairs are left.
+    bool extend(std::int64_t pairs, Cost below);
+
+    // Goes on with the layer that has been written. Returns the number of its rows.
+    Index advance();
+
+    // The number of layers before the one that is extended.
+    std::int64_t depth() const { return std::ssize(history_); }
+
+    // Whether rows were dropped because there were too many.
+    bool has_dropped() const { return has_dropped_; }
+
+    // Finds the row of a layer with all tasks that ends first. Returns when that is.
+    Cost find_end();
+
+    // Writes the tasks and CPUs that lead to the row that was found.
+    void write_dispatches(std::span<Step> steps) const;
+
+  private:
+    void extend(Index row, Index task, Cost below);
+    void keep(const Row& child);
+    void keep_best();
+    void list(Index row);
+    Index& first_like(const Row& row);
+
+    const Instance& instance_;
+    const std::size_t width_;
+    Layer source_, target_;
+    Layer child_;              // the only row of it is being made
+    std::int64_t next_ = 0;    // the pair of a row of the source and a task to extend next
+    std::vector<Index> table_; // the first row of the target with each hash
+    RowBound bound_;
+    bool has_dropped_ = false;
+    std::vector<std::vector<Step>> history_; // of each layer but the first one
+    std::vector<Cost> guides_;
+    Index found_ = 0;
+};
+
+} // namespace dfopt::waiting

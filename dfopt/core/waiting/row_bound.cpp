@@ -1,0 +1,124 @@
+#include "row_bound.hpp"
+
+#include <algorithm>
+
+namespace dfopt::waiting {
+
+namespace {
+
+Cost divided_up(Cost sum, Cost parts) { return sum > 0 ? (sum - 1) / parts + 1 : sum / parts; }
+
+} // namespace
+
+RowBound::RowBound(const Instance& instance) : instance_(instance) {
+    std::int64_t fragments = 0;
+    for (Index task = 0; task < instance.tasks(); ++task) {
+        fragments = std::max(fragments, instance.task(task).fragment + 1);
+    }
+    left_.resize(fragments);
+}
+
+RowBound::Bounds RowBound::of(const Row& row, Cost below) {
+    const Index missing = count_fragments(row);
+    open_.clear();
+    awaited_.clear();
+    Cost end = 0;
+    for (Index number = 0; number < instance_.cpus(); ++number) {
+        const Cpu& cpu = row.cpus[number];
+        const bool is_full = row.is_full(number, instance_);
+        if (!is_full) open_.push_back(&cpu);
+        if (cpu.awaited != nowhere) awaited_.push_back(&cpu);
+        // What comes behind the last task is cheaper for some tasks than for others.
+        const bool is_last = missing == 0 || is_full;
+        end = std::max(end, cpu.clock + (is_last ? instance_.state(cpu.state).finish : 0));
+    }
+    if (open_.empty() || missing == 0) return {end, end * instance_.cpus()};
+    Bounds bounds = by_heads(row, end);
+    if (bounds.end < below && !fits_before_tails(row, below)) bounds.end = below;
+    return bounds;
+}
+
+// Counts the tasks of each fragment that are left, and finds their cheapest entry. Returns how many
+// tasks are left.
+Index RowBound::count_fragments(const Row& row) {
+    std::ranges::fill(left_, FragmentLeft{0, impossible});
+    Index missing = 0;
+    for (Index number = 0; number < instance_.tasks(); ++number) {
+        if (contains(row.done, number)) continue;
+        const Task& task = instance_.task(number);
+        FragmentLeft& left = left_[task.fragment];
+        ++left.tasks;
+        left.entry = std::min(left.entry, task.entry);
+        ++missing;
+    }
+    for (Index cpu = 0; cpu < instance_.cpus(); ++cpu) {
+        // What an open CPU holds need not be entered.
+        const std::int64_t held = instance_.state(row.cpus[cpu].state).held;
+        if (held != nowhere && !row.is_full(cpu, instance_)) left_[held].entry = 0;
+    }
+    return missing;
+}
+
+// Returns the bound by paths, and by the work of all tasks with no earlier head; and its sum.
+RowBound::Bounds RowBound::by_heads(const Row& row, Cost end) {
+    Cost busy = 0, gifts = 0, departures = 0, most_spared = 0, free = impossible;
+    const Cost open = std::ssize(open_);
+    Cost spared = 0; // how many states spare their CPU something if it ends there
+    const auto may_spare = [&](const State& state) {
+        spared += state.relief > 0;
+        most_spared = std::max(most_spared, state.relief);
+    };
+    for (const Cpu* cpu : open_) {
+        const State& state = instance_.state(cpu->state);
+        busy += cpu->clock;
+        free = std::min(free, cpu->clock);
+        gifts += state.gift;
+        departures += state.departure;
+        may_spare(state);
+    }
+    Cost work = 0;
+    for (const Index number : instance_.latest_first()) {
+        if (contains(row.done, number)) continue;
+        const Task& task = instance_.task(number);
+        const State& state = instance_.state(static_cast<Index>(task.state));
+        work += task.exec + task.addition + state.departure;
+        may_spare(state);
+        FragmentLeft& left = left_[task.fragment];
+        if (--left.tasks == 0) work += left.entry;
+        const Cost head = std::max(task.head, free);
+        Cost ready = head;
+        for (const Cpu* cpu : awaited_) {
+            if (contains(instance_.before(number), cpu->awaited)) {
+                ready = std::max(ready, cpu->clock);
+            }
+        }
+        Cost later = 0;
+        for (const Cpu* cpu : open_) later += std::max<Cost>(0, cpu->clock - head);
+        const Cost path = ready + task.arrival + task.exec + task.tail;
+        // The sum of the ends of all CPUs, less what the last task of each may be spared.
+        const Cost ends = open * head + later + work - gifts - std::min(spared, open) * most_spared;
+        end = std::max({end, path, divided_up(ends, open)});
+    }
+    const Cost total = busy + work + departures - gifts - std::min(spared, open) * most_spared;
+    return {std::max(end, divided_up(total, open)), total};
+}
+
+// Returns whether all tasks with tails have room to end before `below` less their tails.
+bool RowBound::fits_before_tails(const Row& row, Cost below) const {
+    Cost work = 0;
+    for (const Cpu* cpu : open_) work -= instance_.state(cpu->state).gift;
+    for (const Index number : instance_.longest_tail_first()) {
+        if (contains(row.done, number)) continue;
+        const Task& task = instance_.task(number);
+        if (task.tail == 0) break;
+        work += task.exec + task.addition;
+        Cost room = 0;
+        for (const Cpu* cpu : open_) {
+            room += std::max<Cost>(0, below - 1 - task.tail - cpu->clock);
+        }
+        if (work > room) return false;
+    }
+    return true;
+}
+
+} // namespace dfopt::waiting
