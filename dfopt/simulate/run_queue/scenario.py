@@ -112,6 +112,11 @@ class Machine(Checked):
     near_read_line: Natural | None = None
     near_fill: Natural | None = None
 
+    @property
+    def known_domains(self) -> CacheDomains:
+        """The cache domains; where none are given, all CPUs are one."""
+        return self.domains or CacheDomains((tuple(range(self.cpus)),))
+
     def __post_init__(self) -> None:
         """Check that domains and what is near fit together."""
         super().__post_init__()

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from dataclasses import dataclass, field
-from itertools import chain, islice
 
-from dfopt.problem.cache_domains import CacheDomains
 from dfopt.simulate.run_queue.contract import Thread, Why
 from dfopt.simulate.run_queue.policies.load_balancer import BalancedPolicy
 from dfopt.structs import Natural
@@ -134,8 +132,7 @@ class FairQueues(BalancedPolicy):
         """Make the queues."""
         self._queues: list[FairQueue] = [FairQueue() for _ in range(self.engine.cpus)]
         self._failed = [0] * self.engine.cpus
-        cpus = tuple(range(self.engine.cpus))
-        self.domains = self.engine.machine.domains or CacheDomains((cpus,))
+        self.domains = self.engine.machine.known_domains
 
     # What the scheduler decides.
 
@@ -258,7 +255,7 @@ class FairQueues(BalancedPolicy):
         """Return a free CPU of this CPU's domain, this one or the next, or None."""
         near = self.domains.members[self.domains.domain_of[cpu]]
         start = bisect_left(near, cpu)
-        for other in chain(islice(near, start, None), islice(near, start)):
+        for other in (*near[start:], *near[:start]):
             if self.is_free(other) and thread.may_run_on(other):
                 return other
         return None

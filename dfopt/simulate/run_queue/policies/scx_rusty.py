@@ -89,9 +89,9 @@ class ScxRusty(Policy):
 
     def begin(self) -> None:
         """Make a queue for each domain."""
-        cpus, domains = self.engine.cpus, self.engine.machine.domains
-        self._members = domains.members if domains else (tuple(range(cpus)),)
-        self._domain_of = domains.domain_of if domains else (0,) * cpus
+        cpus, domains = self.engine.cpus, self.engine.machine.known_domains
+        self._members = domains.members
+        self._domain_of = domains.domain_of
         self._queues = [DispatchQueue() for _ in self._members]
         self._clocks = [0] * len(self._members)
         # Threads that are bound for a certain CPU, which was idle.

@@ -32,31 +32,25 @@ class RoundRobinInSets(TimeSliced):
     def __init__(self, owner: Mapping[int, str], time_slice: int) -> None:
         super().__init__(time_slice)
         self._owner = owner
-        self._others: deque[Thread] = deque()
-        self._of_kind: dict[str, deque[Thread]] = {kind: deque() for kind in owner.values()}
-        self._of_cpu: list[tuple[deque[Thread], ...]] = []
+        # By class; None stands for all others.
+        self._queues: dict[str | None, deque[Thread]] = {
+            kind: deque() for kind in (None, *owner.values())
+        }
 
     def begin(self) -> None:
-        """Find out which queues each CPU serves."""
-        cpus = self.engine.cpus
-        are_all_owned = len(self._owner) == cpus
-        for cpu in range(cpus):
-            if cpu not in self._owner:
-                self._of_cpu.append((self._others,))
-            elif are_all_owned:
-                self._of_cpu.append((self._of_kind[self._owner[cpu]], self._others))
-            else:
-                self._of_cpu.append((self._of_kind[self._owner[cpu]],))
+        """Find out which classes each CPU serves."""
+        owners = [self._owner.get(cpu) for cpu in range(self.engine.cpus)]
+        self._served = [(kind,) if None in owners else (kind, None) for kind in owners]
 
     def ready(self, thread: Thread, why: Why, cpu: int | None) -> None:
         """Queue up with the class; idle CPUs of other classes are asked as well and pick none."""
-        self._of_kind.get(thread.kind, self._others).append(thread)
+        self._queues.get(thread.kind, self._queues[None]).append(thread)
 
     def pick(self, cpu: int) -> Thread | None:
         """Take the first of the class that the CPU serves."""
-        for queue in self._of_cpu[cpu]:
-            if queue:
-                return queue.popleft()
+        for kind in self._served[cpu]:
+            if self._queues[kind]:
+                return self._queues[kind].popleft()
         return None
 
 

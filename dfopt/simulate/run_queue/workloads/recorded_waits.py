@@ -19,6 +19,7 @@ from enum import IntEnum
 import numpy as np
 
 from dfopt.trace.events import Flags, Integers, Numbers
+from dfopt.trace.moments import Moments
 from dfopt.trace.trace import Trace
 
 NOBODY = -1
@@ -76,79 +77,56 @@ class Waits:
 def recorded_waits(trace: Trace) -> Waits:
     """Return the waits of the threads of a trace."""
     rows = np.lexsort((trace.start, trace.task))
-    task, start, end = _wide(trace.task[rows]), trace.start[rows], trace.end[rows]
+    task, start, end = trace.task[rows], trace.start[rows], trace.end[rows]
     first = np.diff(task, prepend=-1) != 0
     began = int(start.min()) if len(rows) else 0
     since = np.where(first, began, np.roll(end, 1))
-    runs = _Runs(trace, rows)
-    wake = _first_wakeups(trace, task, since, start)
-    is_woken = wake != NOBODY
-    known = np.flatnonzero(is_woken)
-    kind = np.full(len(rows), Wait.PREEMPTED, np.int64)
-    time = np.zeros(len(rows), np.int64)
-    by = np.full(len(rows), NOBODY, np.int64)
-    at = np.zeros(len(rows), np.int64)
-    at[known] = trace.wakeups.time[wake[known]]
-    kind[known] = Wait.TIMED
-    time[known] = at[known] - since[known]
+    # The first wake-up of each wait.
+    wakeups = Moments(trace.wakeups.woken, trace.wakeups.time)
+    place = wakeups.since(task, since)
+    is_woken = place < wakeups.after(task, start)
+    wake = np.where(is_woken, np.append(wakeups.order, NOBODY)[place], NOBODY)
+    at = np.where(is_woken, np.append(trace.wakeups.time, 0)[wake], 0)
+    waker = np.append(trace.wakeups.waker, NOBODY)[wake]
+    ends = Moments(task, end)
+    by = _running(ends, start, waker, at, not_of=task)
     unknown = ~is_woken & (start > since) & (first | _may_have_missed(trace, since, start))
-    kind[unknown] = Wait.TIMED
-    time[unknown] = (start - since)[unknown]
-    by[known] = runs.at(_wide(trace.wakeups.waker[wake[known]]), at[known], not_of=task[known])
+    kind = np.where(is_woken | unknown, Wait.TIMED, Wait.PREEMPTED)
     kind[by != NOBODY] = Wait.WOKEN
-    places = np.flatnonzero(first)
-    made, parents, times = _forks(
-        trace, runs, dict(zip(task[places].tolist(), places.tolist(), strict=True)), start
-    )
-    kind[made], by[made], at[made] = Wait.FORKED, parents, times
-    waits = Waits(
-        rows=rows, first=first, kind=kind, time=time, by=by, at=at,
-        order=np.where(is_woken, wake, NOBODY),
-    )  # fmt: skip
+    time = np.where(is_woken, at, np.where(unknown, start, since)) - since
+    forks = trace.forks
+    first_row = np.full(len(trace.tasks), NOBODY)
+    first_row[task[first]] = np.flatnonzero(first)
+    child = first_row[forks.child]
+    parent = _running(ends, start, forks.parent, forks.time, not_of=forks.child)
+    made = (child != NOBODY) & (parent != NOBODY) & (forks.time <= np.append(start, 0)[child])
+    child = child[made]
+    kind[child], by[child], at[child] = Wait.FORKED, parent[made], forks.time[made]
+    waits = Waits(rows=rows, first=first, kind=kind, time=time, by=by, at=at, order=wake)
     _follow_the_file(waits)
     return waits
 
 
-class _Runs:
-    """Dispatches by task, to be found by time."""
+def _running(
+    ends: Moments, start: Integers, tasks: Numbers, times: Integers, *, not_of: Numbers
+) -> Integers:
+    """Return the first dispatch of each task that a time lies in; ``NOBODY`` for none.
 
-    def __init__(self, trace: Trace, rows: Integers) -> None:
-        self._task, self._start, self._end = trace.task[rows], trace.start[rows], trace.end[rows]
-        bounds = np.searchsorted(self._task, np.arange(len(trace.tasks) + 1))
-        self._bounds = bounds.tolist()
-
-    def at(self, tasks: Integers, times: Integers, *, not_of: Integers) -> Integers:
-        """Return the first dispatch of each task that a time lies in; ``NOBODY`` for none."""
-        found = np.full(len(tasks), NOBODY, np.int64)
-        for place, (task, time, other) in enumerate(
-            zip(tasks.tolist(), times.tolist(), not_of.tolist(), strict=True)
-        ):
-            if task in (NOBODY, other):
-                continue
-            low, high = self._bounds[task], self._bounds[task + 1]
-            run = low + int(np.searchsorted(self._end[low:high], time))
-            if run < high and self._start[run] <= time:
-                found[place] = run
-        return found
-
-
-def _first_wakeups(trace: Trace, task: Integers, since: Integers, until: Integers) -> Integers:
-    """Return the number of the first wake-up of each task in each stretch of time."""
-    wakeups = trace.wakeups
-    found = np.full(len(task), NOBODY, np.int64)
-    if not len(wakeups.time):
-        return found
-    order = np.argsort(wakeups.woken, kind="stable")
-    bounds = np.searchsorted(wakeups.woken[order], np.arange(len(trace.tasks) + 1)).tolist()
-    times = wakeups.time[order]
-    for stretch, (woken, low_time, high_time) in enumerate(
-        zip(task.tolist(), since.tolist(), until.tolist(), strict=True)
-    ):
-        low, high = bounds[woken], bounds[woken + 1]
-        first = low + int(np.searchsorted(times[low:high], low_time))
-        if first < high and times[first] <= high_time:
-            found[stretch] = order[first]
-    return found
+    Parameters
+    ----------
+    ends, start
+        Of the dispatches, task by task.
+    tasks, times
+        What is looked for.
+    not_of
+        The task that is woken or made in it, which does not count as its own waker.
+    """
+    if not len(start):
+        return np.full(len(tasks), NOBODY)
+    place = np.minimum(ends.since(tasks, times), len(start) - 1)
+    runs = (tasks != not_of) & (ends.task[place] == tasks)
+    runs &= (start[place] <= times) & (times <= ends.time[place])
+    return np.where(runs, place, NOBODY)
 
 
 def _may_have_missed(trace: Trace, since: Integers, until: Integers) -> Flags:
@@ -161,30 +139,6 @@ def _may_have_missed(trace: Trace, since: Integers, until: Integers) -> Flags:
     latest = np.maximum.accumulate(gaps.end)
     before = np.searchsorted(gaps.start, until)
     return (before > 0) & (latest[np.maximum(before - 1, 0)] > since)
-
-
-def _forks(
-    trace: Trace, runs: _Runs, first: dict[int, int], start: Integers
-) -> tuple[list[int], list[int], list[int]]:
-    """Return the first dispatches of forked threads, the dispatches that fork them, and when.
-
-    ``first`` has the first dispatch of each task.
-    """
-    forks = trace.forks
-    children = _wide(forks.child)
-    parents = runs.at(_wide(forks.parent), forks.time, not_of=children)
-    made: dict[int, tuple[int, int]] = {}
-    for child, parent, time in zip(
-        children.tolist(), parents.tolist(), forks.time.tolist(), strict=True
-    ):
-        row = first.get(child)
-        if row is not None and parent != NOBODY and time <= start[row]:
-            made[row] = parent, time
-    return list(made), [parent for parent, _ in made.values()], [time for _, time in made.values()]
-
-
-def _wide(numbers: Numbers) -> Integers:
-    return numbers.astype(np.int64)
 
 
 def _follow_the_file(waits: Waits) -> None:

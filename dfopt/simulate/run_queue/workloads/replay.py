@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from functools import cache
 from random import Random
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -69,7 +70,7 @@ class Replay(Checked):
         trace = self._with_states(self._read())
         waits = recorded_waits(trace)
         return Workload(
-            threads=tuple(_Programs(trace, waits, is_closed=self.timing == "wakeups").threads()),
+            threads=_threads(trace, waits, is_closed=self.timing == "wakeups"),
             fragments=trace.fragments,
             sizes=_sizes(trace),
         )
@@ -110,95 +111,87 @@ def _sizes(trace: Trace) -> tuple[int, ...]:
     return tuple(sizes.tolist())
 
 
-class _Programs:
-    """The programs of a trace's threads, which exchange messages."""
+class _Run(NamedTuple):
+    """A dispatch of the trace, and the wait before it; see :class:`Waits`."""
 
-    def __init__(self, trace: Trace, waits: Waits, *, is_closed: bool) -> None:
-        self._trace = trace
-        self._kind, self._by = waits.kind.tolist(), waits.by.tolist()
-        self._time, self._at = waits.time.tolist(), waits.at.tolist()
-        self._order = waits.order.tolist()
-        self._task = trace.task[waits.rows].tolist()
-        self._first = np.flatnonzero(waits.first).tolist()
-        if not is_closed:
-            self._kind = [Wait.TIMED if kind == Wait.WOKEN else kind for kind in self._kind]
-        rows = waits.rows
-        assert trace.lines is not None
-        assert trace.leaves is not None
-        self._start, self._end = trace.start[rows].tolist(), trace.end[rows].tolist()
-        self._fragment = trace.fragment[rows].tolist()
-        self._lines, self._leaves = trace.lines[rows].tolist(), trace.leaves[rows].tolist()
-        self._comm = None if trace.comm is None else trace.comm[rows].tolist()
-        self._bursts: dict[tuple[int, int, int, int], Burst] = {}
-        self._receives: dict[int, Receive] = {}
-        # What the thread of a dispatch does while it runs: when, in which order, and what.
-        self._deeds: dict[int, list[tuple[int, int, Send | Spawn]]] = {}
-        self._steps: dict[int, list[Burst | Step]] = {self._task[row]: [] for row in self._first}
+    row: int
+    task: int
+    start: int
+    end: int
+    fragment: int
+    lines: int
+    leaves: int
+    is_first: bool
+    kind: int
+    time: int
+    by: int
+    at: int
+    order: int
 
-    def threads(self) -> Iterator[NewThread]:
-        """Yield the threads that no other thread makes."""
-        roots = []
-        for row in self._first:
-            thread = self._thread(row)
-            if self._kind[row] == Wait.FORKED:
-                self._do_there(row, Spawn(thread))
+
+def _runs(trace: Trace, waits: Waits, *, is_closed: bool) -> list[_Run]:
+    """Return the dispatches of all threads, task by task."""
+    assert trace.lines is not None
+    assert trace.leaves is not None
+    kind = waits.kind
+    if not is_closed:
+        kind = np.where(kind == Wait.WOKEN, Wait.TIMED, kind)
+    recorded = (trace.task, trace.start, trace.end, trace.fragment, trace.lines, trace.leaves)
+    columns = (
+        waits.rows, *(column[waits.rows] for column in recorded), waits.first, kind, waits.time,
+        waits.by, waits.at, waits.order,
+    )  # fmt: skip
+    return [*map(_Run._make, zip(*(column.tolist() for column in columns), strict=True))]
+
+
+def _threads(trace: Trace, waits: Waits, *, is_closed: bool) -> tuple[NewThread, ...]:
+    """Return the threads that no other thread makes; their programs exchange messages."""
+    runs = _runs(trace, waits, is_closed=is_closed)
+    steps: defaultdict[int, list[Burst | Step]] = defaultdict(list)
+    # What the thread of a dispatch does while it runs: when, in which order, and what.
+    deeds: defaultdict[int, list[tuple[int, int, Send | Spawn]]] = defaultdict(list)
+    roots: list[NewThread] = []
+    sends: dict[int, Send] = {}
+    for run in runs:
+        if run.is_first:
+            thread = _thread(trace, run, steps[run.task])
+            if run.kind == Wait.FORKED:
+                deeds[run.by].append((run.at, run.order, Spawn(thread)))
             else:
                 roots.append(thread)
-        sends: dict[int, Send] = {}
-        for row, kind in enumerate(self._kind):
-            if kind == Wait.WOKEN:
-                task = self._task[row]
-                if task not in sends:
-                    channel = Channel(f"a wake-up of {self._trace.tasks[task].name}")
-                    sends[task], self._receives[task] = Send(channel), Receive(channel)
-                self._do_there(row, sends[task])
-        first = set(self._first)
-        for row in range(len(self._task)):
-            self._wait(row, is_first=row in first)
-            self._run(row)
-        yield from roots
-
-    def _thread(self, row: int) -> NewThread:
-        """Return the thread that begins with this dispatch; its program is still to be filled."""
-        trace, task = self._trace, self._task[row]
-        weight = trace.tasks[task].weight
-        return NewThread(
-            name=trace.tasks[task].name,
-            steps=iter(self._steps[task]),
-            kind="" if self._comm is None else trace.comms[self._comm[row]],
-            application=trace.tasks[task].tgid or 0,
-            nice=0 if weight is None else nice_of_weight(weight),
-            weight=weight,
-            arrival=self._time[row] if self._kind[row] == Wait.TIMED else 0,
-        )
-
-    def _do_there(self, row: int, step: Send | Spawn) -> None:
-        """Let another thread do the step that ends the wait before a dispatch."""
-        deed = (self._at[row], self._order[row], step)
-        self._deeds.setdefault(self._by[row], []).append(deed)
-
-    def _wait(self, row: int, *, is_first: bool) -> None:
-        steps = self._steps[self._task[row]]
-        if self._kind[row] == Wait.WOKEN:
-            steps.append(self._receives[self._task[row]])
-        elif self._kind[row] == Wait.TIMED and not is_first:
-            steps.append(Sleep(self._time[row]))
-
-    def _run(self, row: int) -> None:
-        """Let a thread run, and act on others where it did."""
-        done = self._start[row]
-        for time, _, step in sorted(self._deeds.get(row, ()), key=lambda deed: deed[:2]):
+        if run.kind == Wait.WOKEN:
+            if run.task not in sends:
+                sends[run.task] = Send(Channel(f"a wake-up of {trace.tasks[run.task].name}"))
+            deeds[run.by].append((run.at, run.order, sends[run.task]))
+    receives = {task: Receive(send.channel) for task, send in sends.items()}
+    burst = cache(Burst)
+    for place, run in enumerate(runs):
+        own, states = steps[run.task], (run.fragment, run.lines, run.leaves)
+        if run.kind == Wait.WOKEN:
+            own.append(receives[run.task])
+        elif run.kind == Wait.TIMED and not run.is_first:
+            own.append(Sleep(run.time))
+        done = run.start
+        for time, _, step in sorted(deeds[place], key=lambda deed: deed[:2]):
             if time > done:
-                self._burst(row, time - done)
+                own.append(burst(time - done, *states))
             done = time
-            self._steps[self._task[row]].append(step)
+            own.append(step)
         # What took no time needs its fragment all the same.
-        if self._end[row] > done or self._end[row] == self._start[row]:
-            self._burst(row, self._end[row] - done)
+        if run.end > done or run.end == run.start:
+            own.append(burst(run.end - done, *states))
+    return tuple(roots)
 
-    def _burst(self, row: int, time: int) -> None:
-        key = (time, self._fragment[row], self._lines[row], self._leaves[row])
-        burst = self._bursts.get(key)
-        if burst is None:
-            burst = self._bursts[key] = Burst(*key)
-        self._steps[self._task[row]].append(burst)
+
+def _thread(trace: Trace, run: _Run, steps: list[Burst | Step]) -> NewThread:
+    """Return the thread that begins with this dispatch; its program is still to be filled."""
+    task = trace.tasks[run.task]
+    return NewThread(
+        name=task.name,
+        steps=iter(steps),
+        kind="" if trace.comm is None else trace.comms[trace.comm[run.row]],
+        application=task.tgid or 0,
+        nice=0 if task.weight is None else nice_of_weight(task.weight),
+        weight=task.weight,
+        arrival=run.time if run.kind == Wait.TIMED else 0,
+    )
