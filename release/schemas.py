@@ -20,9 +20,9 @@ from dfopt.files.formats import Format
 from dfopt.files.instance_document import INSTANCES
 from dfopt.files.json_text import document_text
 from dfopt.files.result_document import RESULTS
-from dfopt.simulate.run_queue.runs import RUN_QUEUE
-from dfopt.simulate.run_queue.scenario import DomainRow
-from dfopt.simulate.run_queue.scenario_document import ScenarioDocument
+from dfopt.simulate.runs import RUN_QUEUE
+from dfopt.simulate.scenario import DomainRow
+from dfopt.simulate.scenario_document import ScenarioDocument
 from dfopt.structs import derived_key, keys_of, parts_of
 from dfopt.trace.readers.dfopt_trace_lines import KINDS, HeaderLine
 from dfopt.verify import VERIFICATIONS

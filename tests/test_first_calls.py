@@ -12,7 +12,7 @@ from dfopt.errors import DfoptError
 from dfopt.generate import matrix, uniform, zipf
 from dfopt.problem.result import StopReason
 from dfopt.short_repr import WHOLE
-from dfopt.simulate.run_queue import read_scenario, simulate_all
+from dfopt.simulate import read_scenario, simulate_all
 from dfopt.trace import Trace
 from dfopt_models.response_time import RESPONSE_TIME
 from tests.compare.examples import write_trace

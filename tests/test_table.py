@@ -233,6 +233,6 @@ def test_without_either_there_is_advice(monkeypatch: pytest.MonkeyPatch) -> None
 
 @pytest.mark.slow
 def test_nothing_is_imported_unasked() -> None:
-    program = "import sys, dfopt.bench, dfopt.compare, dfopt.simulate.run_queue;"
+    program = "import sys, dfopt.bench, dfopt.compare, dfopt.simulate;"
     check = "sys.exit(bool({'pandas', 'polars', 'rich'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", program + check], check=False).returncode == 0

@@ -26,7 +26,7 @@ def names_from(known: Callable[[], Iterable[str]]) -> Callable[[str], list[str]]
 
 
 def _run_queue_policies() -> Iterable[str]:
-    from dfopt.simulate.run_queue.policies import POLICIES
+    from dfopt.simulate.policies import POLICIES
 
     return ("all", *POLICIES)
 
@@ -38,7 +38,7 @@ def _space_sharing_policies() -> Iterable[str]:
 
 
 def _scenarios() -> Iterable[str]:
-    return ("all", *_toml_files("dfopt", "simulate", "run_queue", "scenarios"))
+    return ("all", *_toml_files("dfopt", "simulate", "scenarios"))
 
 
 def _mixes() -> Iterable[str]:

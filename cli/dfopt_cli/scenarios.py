@@ -28,7 +28,7 @@ from dfopt_cli.trace_options import LabelOptions
 if TYPE_CHECKING:
     from dfopt.compare.cost_model_choice import ModelChoice
     from dfopt.problem.cache_domains import CacheDomains
-    from dfopt.simulate.run_queue.scenario import Scenario
+    from dfopt.simulate.scenario import Scenario
     from dfopt.trace import Trace
 
 ALL = "all"
@@ -65,7 +65,7 @@ def _setting(text: str) -> tuple[str, object]:
     try:
         document = parse_toml(f"value = {value}", what="a value")
     except DfoptError:
-        from dfopt.simulate.run_queue.times_with_units import TIME_WITH_UNIT
+        from dfopt.simulate.times_with_units import TIME_WITH_UNIT
 
         if BARE_WORD.fullmatch(value) or TIME_WITH_UNIT.fullmatch(value):
             return key, value
@@ -88,14 +88,14 @@ def scenarios_of(
     DfoptError
         When one cannot be read, or a setting does not fit it.
     """
-    from dfopt.simulate.policy_source import PYTHON
-    from dfopt.simulate.run_queue.scenario_document import (
+    from dfopt.simulate.scenario_document import (
         read_scenario,
         scenario_of_trace,
         scenario_of_workload,
         shipped_scenarios,
     )
-    from dfopt.simulate.run_queue.workloads.own_workload import is_own_workload
+    from dfopt.simulate.workloads.own_workload import is_own_workload
+    from dfopt.user_code import PYTHON
 
     listed = list(
         dict.fromkeys(
@@ -138,7 +138,7 @@ def scenarios_of(
 
 def is_recorded(name: str) -> bool:
     """Return whether a name means a recorded trace."""
-    from dfopt.simulate.run_queue.scenario_document import SCENARIOS
+    from dfopt.simulate.scenario_document import SCENARIOS
 
     is_file = name == STANDARD_INPUT or Path(name).exists()
     if SCENARIOS.is_shipped(name) or not is_file:

@@ -26,8 +26,8 @@ from dfopt_cli.trace_files import tell_warnings
 from dfopt_cli.trace_options import LabelOptions
 
 if TYPE_CHECKING:
-    from dfopt.simulate.run_queue.runs import Runs
-    from dfopt.simulate.run_queue.simulation import Run
+    from dfopt.simulate.runs import Runs
+    from dfopt.simulate.simulation import Run
     from dfopt_models.space_sharing import Mix
 
 RUN_QUEUE_POLICIES = ("linux-o1", "data-affinity", "fcfs")
@@ -126,8 +126,8 @@ def run_queue(
 
     Example: dfopt simulate run-queue chat --policy fcfs --policy mine.py --set rooms=20 -o traces
     """
-    from dfopt.simulate.run_queue.runs import simulate_all
-    from dfopt.simulate.run_queue.tables import run_tables
+    from dfopt.simulate.runs import simulate_all
+    from dfopt.simulate.tables import run_tables
     from dfopt_cli.progress import live_line, replication_status
 
     values = settings_of(settings or [], cpus=cpus, domains=domains_of(domains))

@@ -22,7 +22,7 @@ class ParameterLists(Directive):
 
     def run(self) -> list[nodes.Node]:
         """Return what autodoc says of each."""
-        from dfopt.simulate.run_queue import POLICIES, WORKLOADS
+        from dfopt.simulate import POLICIES, WORKLOADS
 
         # Parameters may change although the page does not.
         self.state.document.settings.env.note_reread()

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from random import Random
 
-from dfopt.simulate.run_queue import Burst, NewThread, Workload
-from dfopt.simulate.run_queue.steps import Channel, Receive, Send
-from dfopt.simulate.run_queue.workload import Steps
+from dfopt.simulate import Burst, NewThread, Workload
+from dfopt.simulate.steps import Channel, Receive, Send
+from dfopt.simulate.workload import Steps
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 from itertools import islice
 
-from dfopt.simulate.run_queue import Policy
+from dfopt.simulate import Policy
 
 
 class Stay(Policy):

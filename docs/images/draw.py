@@ -15,7 +15,7 @@ from dfopt.compare import Comparison, CostModel, compare_trace, parse_window
 from dfopt.compare.attainable.permitted_wait import parse_wait
 from dfopt.plot import plot_attainable, plot_foresight, plot_schedule, save_picture
 from dfopt.report import report_page
-from dfopt.simulate.run_queue import POLICIES, read_scenario, simulate_once
+from dfopt.simulate import POLICIES, read_scenario, simulate_once
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "docs" / "_ext")]

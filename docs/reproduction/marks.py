@@ -8,7 +8,7 @@ about, such as Dynamic in the place of a policy with affinity.
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from dfopt.simulate.statistics import Interval
+from dfopt.confidence import Interval
 
 RELATIVE = 0.01
 """Response times agree that differ by at most this share, the error of the measurement."""

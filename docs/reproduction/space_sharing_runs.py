@@ -7,7 +7,7 @@ from functools import cached_property
 from published import TABLE_3_POLICIES
 from tie_breaks import tie_breaks, with_parameters
 
-from dfopt.simulate.statistics import Interval, confidence_interval
+from dfopt.confidence import Interval, confidence_interval
 from dfopt_models.response_time import relative_response_time
 from dfopt_models.space_sharing import Mix, PolicySummary, read_mix, simulate
 from dfopt_models.space_sharing.response_model import response_model

@@ -15,7 +15,7 @@ from space_sharing_runs import (
     paired,
 )
 
-from dfopt.simulate.statistics import Interval
+from dfopt.confidence import Interval
 from dfopt_models.space_sharing import PolicySummary
 
 

@@ -44,9 +44,9 @@ from msgspec import field
 from numpy.polynomial import polynomial
 from numpy.typing import ArrayLike
 
+from dfopt.confidence import CONFIDENCE
 from dfopt.files.documents import DocumentType
 from dfopt.files.formats import Format
-from dfopt.simulate.statistics import CONFIDENCE
 from dfopt.structs import DocumentPart, replace
 from dfopt.table import Table, Uncertain, Value, columns, facts
 from dfopt_models.errors import ModelError

@@ -8,7 +8,7 @@ from dfopt.compare.attainable.patience import run_patiently
 from dfopt.compare.attainable.schedule_within import schedule_within
 from dfopt.compare.attainable.timed_schedule import cost_of, recorded_schedule
 from dfopt.compare.attainable.waiting_limit import WaitingLimit
-from dfopt.simulate.run_queue import POLICIES, read_scenario, simulate_once
+from dfopt.simulate import POLICIES, read_scenario, simulate_once
 from tests.benchmarks.own_process import in_own_process
 from tests.benchmarks.report import Table
 from tests.benchmarks.timing import timed

@@ -6,11 +6,11 @@ from statistics import median
 
 from dfopt import replace
 from dfopt.problem.penalties import PenaltyF
-from dfopt.simulate.run_queue.costs import CacheSizes
-from dfopt.simulate.run_queue.policies.simple import FirstComeFirstServed
-from dfopt.simulate.run_queue.scenario import Machine, Scenario
-from dfopt.simulate.run_queue.simulation import simulate_once
-from dfopt.simulate.run_queue.workloads.fine_grained import FineGrained
+from dfopt.simulate.line_caches import CacheSizes
+from dfopt.simulate.policies.simple import FirstComeFirstServed
+from dfopt.simulate.scenario import Machine, Scenario
+from dfopt.simulate.simulation import simulate_once
+from dfopt.simulate.workloads.fine_grained import FineGrained
 from tests.benchmarks.report import Table
 
 THREADS = 64

@@ -7,7 +7,7 @@ from dfopt.compare.attainable.arrivals import arrivals_of
 from dfopt.compare.attainable.patience import run_patiently
 from dfopt.compare.attainable.placement import least_recently_used
 from dfopt.compare.attainable.timed_schedule import cost_of, recorded_schedule, waits_of
-from dfopt.simulate.run_queue import POLICIES, read_scenario, simulate_once
+from dfopt.simulate import POLICIES, read_scenario, simulate_once
 from tests.benchmarks.report import Table
 from tests.benchmarks.timing import timed
 

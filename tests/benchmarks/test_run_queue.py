@@ -8,7 +8,7 @@ from statistics import median
 from typing import Any, ClassVar
 
 from dfopt.problem.penalties import PenaltyF
-from dfopt.simulate.run_queue import (
+from dfopt.simulate import (
     POLICIES,
     Burst,
     Machine,
@@ -18,8 +18,8 @@ from dfopt.simulate.run_queue import (
     read_scenario,
     simulate_once,
 )
-from dfopt.simulate.run_queue.steps import Channel, Receive, Send, Yield
-from dfopt.simulate.run_queue.workload import DIRTY
+from dfopt.simulate.steps import Channel, Receive, Send, Yield
+from dfopt.simulate.workload import DIRTY
 from tests.benchmarks.report import Table
 
 RUNS = 3

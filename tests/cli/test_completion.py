@@ -4,8 +4,8 @@ import pytest
 from typer.testing import CliRunner
 
 from dfopt.files.schema_files import schema_names
-from dfopt.simulate.run_queue import shipped_scenarios
-from dfopt.simulate.run_queue.policies import POLICIES
+from dfopt.simulate import shipped_scenarios
+from dfopt.simulate.policies import POLICIES
 from dfopt_cli import completion
 from dfopt_cli.app import app
 from dfopt_models.response_time import RESPONSE_TIME

@@ -11,8 +11,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from dfopt.files import schema
-from dfopt.simulate.run_queue.policies import POLICIES
-from dfopt.simulate.run_queue.scenario_document import shipped_scenarios
+from dfopt.simulate.policies import POLICIES
+from dfopt.simulate.scenario_document import shipped_scenarios
 from dfopt.time_units import readable_time
 from dfopt.trace import read_trace
 from tests.cli.conftest import EXECUTABLE
@@ -42,7 +42,7 @@ RECORDING = "\n".join(
 )
 
 OWN = '''
-from dfopt.simulate.run_queue import Policy
+from dfopt.simulate import Policy
 
 
 class Newest(Policy):

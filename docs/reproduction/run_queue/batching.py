@@ -4,10 +4,10 @@ from collections.abc import Iterable
 
 from dfopt import replace
 from dfopt.problem.penalties import PenaltyF
-from dfopt.simulate.run_queue.policies import POLICIES
-from dfopt.simulate.run_queue.scenario_document import read_scenario
-from dfopt.simulate.run_queue.simulation import simulate_once
-from dfopt.simulate.run_queue.workloads.fine_grained import FineGrained
+from dfopt.simulate.policies import POLICIES
+from dfopt.simulate.scenario_document import read_scenario
+from dfopt.simulate.simulation import simulate_once
+from dfopt.simulate.workloads.fine_grained import FineGrained
 
 SHIPPED = read_scenario("fine-grained")
 """The paper's machine and array, with all that is assumed; what a simulation changes it names."""

@@ -7,7 +7,7 @@ from cache_domains_runs import DATA_AFFINITY, EEVDF, VARIANTS, Case, Figures, Re
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from dfopt.simulate.statistics import confidence_interval
+from dfopt.confidence import confidence_interval
 
 COLOURS = ("#4477AA", "#66CCEE", "#228833", "#CCBB44", "#BBBBBB", "#EE6677", "#AA3377")
 """The bright scheme of Paul Tol."""

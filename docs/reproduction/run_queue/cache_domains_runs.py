@@ -14,10 +14,10 @@ from dfopt import replace
 from dfopt.compare import WHOLE, CostModel, compare_trace
 from dfopt.compare.cost_model_choice import ModelChoice, with_dispatch_costs
 from dfopt.problem.cache_domains import CacheDomains, cache_domains
-from dfopt.simulate.run_queue import POLICIES, Scenario, read_scenario, scenario_of_trace
-from dfopt.simulate.run_queue.costs.penalties import NearCaches, penalty_costs
-from dfopt.simulate.run_queue.simulation import run_of, simulate_once
-from dfopt.simulate.run_queue.workload import Burst
+from dfopt.simulate import POLICIES, Scenario, read_scenario, scenario_of_trace
+from dfopt.simulate.penalties import NearCaches, penalty_costs
+from dfopt.simulate.simulation import run_of, simulate_once
+from dfopt.simulate.workload import Burst
 from dfopt.trace import Trace, read_trace
 from dfopt.trace.labels import keep_only, labelled
 

@@ -10,7 +10,7 @@ from pinter_runs import MACHINE, SHIPPED, SPAWN_TIMES
 from rows import Row, Section, evidence
 from words import is_clearly_above, listed, percent, with_interval
 
-from dfopt.simulate.run_queue.workloads.hackbench import Hackbench
+from dfopt.simulate.workloads.hackbench import Hackbench
 
 LOOPS = (20, 30, 60, Hackbench().loops)
 """Of hackbench; the program's own number is the last."""

@@ -11,8 +11,8 @@ from words import is_clearly_above, listed, percent, percents, with_interval
 from words import table as markdown
 
 from dfopt import replace
-from dfopt.simulate.run_queue.contract import Policy
-from dfopt.simulate.run_queue.workloads.chat import Chat
+from dfopt.simulate.contract import Policy
+from dfopt.simulate.workloads.chat import Chat
 
 # Table 1: seconds, vanilla and new, by rooms and messages.
 ROOMS, MESSAGES = (10, 20, 30), (500, 1000, 1500)

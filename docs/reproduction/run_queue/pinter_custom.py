@@ -13,8 +13,8 @@ from rows import Row, evidence
 from words import grows, listed, with_interval
 
 from dfopt import replace
-from dfopt.simulate.run_queue.costs import CacheSizes
-from dfopt.simulate.run_queue.workloads.custom import Custom, FragmentOrder
+from dfopt.simulate.line_caches import CacheSizes
+from dfopt.simulate.workloads.custom import Custom, FragmentOrder
 
 # Table 3: L2 misses of vanilla, by threads and size of the fragments.
 THREADS, SIZES = (8, 32, 128), (1000, 8000, 20000)

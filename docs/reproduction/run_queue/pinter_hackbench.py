@@ -5,8 +5,8 @@ from concurrent.futures import ProcessPoolExecutor
 from pinter_runs import NEW, SHIPPED, SPAWN_TIMES, VANILLA, simulated
 
 from dfopt import replace
-from dfopt.simulate.run_queue.contract import Policy
-from dfopt.simulate.run_queue.workloads.hackbench import Hackbench
+from dfopt.simulate.contract import Policy
+from dfopt.simulate.workloads.hackbench import Hackbench
 
 HACKBENCH: Hackbench = SHIPPED["hackbench"].workload
 READ_LINE = 200

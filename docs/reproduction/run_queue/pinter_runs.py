@@ -2,13 +2,13 @@
 
 from dfopt import replace
 from dfopt.problem.penalties import PenaltyF
-from dfopt.simulate.run_queue.contract import Policy
-from dfopt.simulate.run_queue.costs import CacheSizes
-from dfopt.simulate.run_queue.policies.data_affinity import DataAffinity
-from dfopt.simulate.run_queue.policies.linux_o1 import LinuxO1
-from dfopt.simulate.run_queue.scenario_document import read_scenario
-from dfopt.simulate.run_queue.simulation import Simulation, simulate_once
-from dfopt.simulate.run_queue.workload import WorkloadKind
+from dfopt.simulate.contract import Policy
+from dfopt.simulate.line_caches import CacheSizes
+from dfopt.simulate.policies.data_affinity import DataAffinity
+from dfopt.simulate.policies.linux_o1 import LinuxO1
+from dfopt.simulate.scenario_document import read_scenario
+from dfopt.simulate.simulation import Simulation, simulate_once
+from dfopt.simulate.workload import WorkloadKind
 
 SHIPPED = {name: read_scenario(name) for name in ("chat", "custom", "hackbench")}
 """The scenarios that come with dfopt; what the report changes in them is named below."""

@@ -27,7 +27,7 @@ from sohn_runs import (
 )
 from words import listed, percent, table
 
-from dfopt.simulate.run_queue.workloads.aim import BufferLists
+from dfopt.simulate.workloads.aim import BufferLists
 
 MOST = 10
 ALL_CPUS = (2, 4, 6, 8, MOST)

@@ -8,10 +8,10 @@ from statistics import fmean, stdev
 from scipy.stats import t as student
 
 from dfopt import replace
-from dfopt.simulate.run_queue.policies import POLICIES
-from dfopt.simulate.run_queue.scenario_document import read_scenario
-from dfopt.simulate.run_queue.simulation import simulate_once
-from dfopt.simulate.run_queue.workloads.aim import Aim, BufferLists
+from dfopt.simulate.policies import POLICIES
+from dfopt.simulate.scenario_document import read_scenario
+from dfopt.simulate.simulation import simulate_once
+from dfopt.simulate.workloads.aim import Aim, BufferLists
 
 ORIGINAL, ONE, TWO = "global-queue", "tlms-1", "tlms-2"
 LOCAL_FIRST = "tlms-2 (own queue first)"

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from dfopt.simulate.statistics import confidence_interval
+from dfopt.confidence import confidence_interval
 
 
 def listed(parts: Iterable[object]) -> str:

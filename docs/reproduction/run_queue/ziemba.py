@@ -25,9 +25,9 @@ from ziemba_runs import (
 )
 
 from dfopt import replace
-from dfopt.simulate.run_queue.policies.linux_o1 import LinuxO1
-from dfopt.simulate.run_queue.policies.segregation import Segregation
-from dfopt.simulate.run_queue.workloads.web_server import HTTP, PHP_LONG
+from dfopt.simulate.policies.linux_o1 import LinuxO1
+from dfopt.simulate.policies.segregation import Segregation
+from dfopt.simulate.workloads.web_server import HTTP, PHP_LONG
 
 # The paper's.
 SAVED = 0.47

@@ -8,7 +8,7 @@ so no switch to PHP costs anything here.
 """
 
 from dfopt.problem.penalties import PenaltyMatrix
-from dfopt.simulate.run_queue.workloads.web_server import TYPES
+from dfopt.simulate.workloads.web_server import TYPES
 
 BEST = 1.105
 IPC_AFTER = {"HTTP": 1.07, "PHP-short": 1.0, "PHP-long": 0.45}

@@ -8,11 +8,11 @@ from ziemba_penalty import web_server_penalty
 
 from dfopt import replace
 from dfopt.problem.penalties import PenaltyMatrix
-from dfopt.simulate.run_queue.contract import Policy
-from dfopt.simulate.run_queue.policies.segregation import Segregation
-from dfopt.simulate.run_queue.scenario_document import read_scenario
-from dfopt.simulate.run_queue.simulation import simulate_once
-from dfopt.simulate.run_queue.workloads.web_server import HTTP, PHP_LONG, WebServer
+from dfopt.simulate.contract import Policy
+from dfopt.simulate.policies.segregation import Segregation
+from dfopt.simulate.scenario_document import read_scenario
+from dfopt.simulate.simulation import simulate_once
+from dfopt.simulate.workloads.web_server import HTTP, PHP_LONG, WebServer
 
 SHIPPED = read_scenario("web-server")
 """With the published IPC; what is fitted changes it."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 
-from dfopt.simulate import policy_source
+from dfopt import user_code
 from dfopt_models.space_sharing.engine import AllocationPolicy, Engine
 from dfopt_models.space_sharing.job import ParallelJob, Worker
 from dfopt_models.space_sharing.mix import AllocationParameters, TieBreak
@@ -343,4 +343,4 @@ def policy_named(source: str) -> type[AllocationPolicy]:
     DfoptError
         When there is no such policy, or its code cannot be loaded.
     """
-    return policy_source.policy_named(source, base=AllocationPolicy, policies=POLICIES, guide=GUIDE)
+    return user_code.policy_named(source, base=AllocationPolicy, policies=POLICIES, guide=GUIDE)

@@ -10,15 +10,15 @@ from typing import Annotated
 
 from msgspec import Meta, field
 
+from dfopt.confidence import CONFIDENCE, Interval, confidence_interval
 from dfopt.errors import DfoptError
 from dfopt.files.documents import DocumentType
 from dfopt.files.formats import Format
 from dfopt.parallel import available_processors
 from dfopt.parallel.pool import performed
-from dfopt.simulate.policy_source import naming_policy
-from dfopt.simulate.statistics import CONFIDENCE, Interval, confidence_interval
 from dfopt.structs import DocumentPart, Natural, NonNegative, Positive, Share, written
 from dfopt.table import Table, Uncertain, columns, facts
+from dfopt.user_code import naming_policy
 from dfopt_models.space_sharing.job import JobFigures
 from dfopt_models.space_sharing.mix import Mix
 from dfopt_models.space_sharing.policies import POLICIES, policy_named

@@ -15,8 +15,8 @@ from dfopt.compare.window_length import Window, parse_window, window_starts
 from dfopt.errors import InstanceError
 from dfopt.problem.cache_domains import CacheDomains, cache_domains
 from dfopt.problem.penalties import PenaltyF
-from dfopt.simulate.run_queue.policies.simple import RandomChoice
-from dfopt.simulate.run_queue.workload import Burst, NewThread
+from dfopt.simulate.policies.simple import RandomChoice
+from dfopt.simulate.workload import Burst, NewThread
 from dfopt.trace import Trace, read_trace, write_trace
 from dfopt.trace.service import service_of
 from tests.compare.drawn import labelled_traces, models, windows

@@ -3,7 +3,7 @@
 import pytest
 
 from dfopt import replace
-from dfopt.simulate.statistics import confidence_interval
+from dfopt.confidence import confidence_interval
 from dfopt_models.crossover import possible_crossovers, relative_along, relative_range_along
 from dfopt_models.growth import GrowthPath
 from dfopt_models.response_time import POLICY_NUMBERS, RESPONSE_TIME, response_time

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from dfopt.problem.penalties import PenaltyF, PenaltyG
-from dfopt.simulate.run_queue.contract import Policy
-from dfopt.simulate.run_queue.costs import penalty_costs
-from dfopt.simulate.run_queue.kernel import Kernel
-from dfopt.simulate.run_queue.policies.simple import FirstComeFirstServed
-from dfopt.simulate.run_queue.scenario import Machine
-from dfopt.simulate.run_queue.workload import Burst, NewThread, Workload
+from dfopt.simulate.contract import Policy
+from dfopt.simulate.kernel import Kernel
+from dfopt.simulate.penalties import penalty_costs
+from dfopt.simulate.policies.simple import FirstComeFirstServed
+from dfopt.simulate.scenario import Machine
+from dfopt.simulate.workload import Burst, NewThread, Workload
 
 
 def user(time: int) -> Burst:

@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 
 from dfopt.problem.cache_domains import cache_domains
 from dfopt.problem.penalties import Penalty, PenaltyG
-from dfopt.simulate.run_queue.contract import Policy
-from dfopt.simulate.run_queue.scenario import Machine, Scenario
-from dfopt.simulate.run_queue.simulation import Simulation, simulate_once
-from dfopt.simulate.run_queue.workload import Burst, NewThread, Step, Workload
+from dfopt.simulate.contract import Policy
+from dfopt.simulate.scenario import Machine, Scenario
+from dfopt.simulate.simulation import Simulation, simulate_once
+from dfopt.simulate.workload import Burst, NewThread, Step, Workload
 
 FREE = PenaltyG(fill=0, write_back=0)
 

@@ -15,8 +15,8 @@ from dfopt.problem.cache_state import CacheState, Leaves
 from dfopt.problem.instance import Task
 from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.problem.switch_costs import reading_cost, switch_cost
-from dfopt.simulate.run_queue.kernel import Kernel
-from dfopt.simulate.run_queue.steps import (
+from dfopt.simulate.kernel import Kernel
+from dfopt.simulate.steps import (
     Acquire,
     Channel,
     Device,
@@ -29,7 +29,7 @@ from dfopt.simulate.run_queue.steps import (
     Spawn,
     Yield,
 )
-from dfopt.simulate.run_queue.workload import (
+from dfopt.simulate.workload import (
     CLEAN,
     INVALIDATED,
     UNMANAGED,

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from dfopt.problem.penalties import Penalty, PenaltyF
-from dfopt.simulate.run_queue.policies.simple import FirstComeFirstServed
-from dfopt.simulate.run_queue.scenario import Machine, Scenario
-from dfopt.simulate.run_queue.scenario_document import read_scenario
-from dfopt.simulate.run_queue.simulation import simulate_once
-from dfopt.simulate.run_queue.workload import WorkloadKind
-from dfopt.simulate.run_queue.workloads.aim import Aim
-from dfopt.simulate.run_queue.workloads.chat import Chat
-from dfopt.simulate.run_queue.workloads.custom import Custom
-from dfopt.simulate.run_queue.workloads.fine_grained import FineGrained
-from dfopt.simulate.run_queue.workloads.hackbench import Hackbench
-from dfopt.simulate.run_queue.workloads.replay import Replay
-from dfopt.simulate.run_queue.workloads.web_server import WebServer
+from dfopt.simulate.policies.simple import FirstComeFirstServed
+from dfopt.simulate.scenario import Machine, Scenario
+from dfopt.simulate.scenario_document import read_scenario
+from dfopt.simulate.simulation import simulate_once
+from dfopt.simulate.workload import WorkloadKind
+from dfopt.simulate.workloads.aim import Aim
+from dfopt.simulate.workloads.chat import Chat
+from dfopt.simulate.workloads.custom import Custom
+from dfopt.simulate.workloads.fine_grained import FineGrained
+from dfopt.simulate.workloads.hackbench import Hackbench
+from dfopt.simulate.workloads.replay import Replay
+from dfopt.simulate.workloads.web_server import WebServer
 
 LINES = PenaltyF(read_line=100, write_back=1_000)
 

@@ -7,12 +7,12 @@ from typing import Any
 from hypothesis import strategies as st
 
 from dfopt.problem.penalties import PenaltyG
-from dfopt.simulate.run_queue.contract import Thread
-from dfopt.simulate.run_queue.costs import penalty_costs
-from dfopt.simulate.run_queue.kernel import Kernel
-from dfopt.simulate.run_queue.policies.linux_o1 import LinuxO1
-from dfopt.simulate.run_queue.scenario import Machine
-from dfopt.simulate.run_queue.workload import Burst, NewThread, Step, Workload
+from dfopt.simulate.contract import Thread
+from dfopt.simulate.kernel import Kernel
+from dfopt.simulate.penalties import penalty_costs
+from dfopt.simulate.policies.linux_o1 import LinuxO1
+from dfopt.simulate.scenario import Machine
+from dfopt.simulate.workload import Burst, NewThread, Step, Workload
 
 MILLISECONDS: dict[str, Any] = {
     "time_slice": 100,

@@ -11,11 +11,11 @@ from random import Random
 import pytest
 
 from dfopt.problem.penalties import PenaltyF
-from dfopt.simulate.run_queue.costs import CacheSizes
-from dfopt.simulate.run_queue.policies import POLICIES
-from dfopt.simulate.run_queue.scenario import Machine, Scenario
-from dfopt.simulate.run_queue.simulation import Simulation, simulate_once
-from dfopt.simulate.run_queue.workloads.fine_grained import FineGrained
+from dfopt.simulate.line_caches import CacheSizes
+from dfopt.simulate.policies import POLICIES
+from dfopt.simulate.scenario import Machine, Scenario
+from dfopt.simulate.simulation import Simulation, simulate_once
+from dfopt.simulate.workloads.fine_grained import FineGrained
 
 SWITCH, INCREMENT, MISS, CREATION = 120, 4, 100, 600
 THREADS = 256

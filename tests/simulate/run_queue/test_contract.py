@@ -10,13 +10,13 @@ import pytest
 
 from dfopt.errors import DfoptError
 from dfopt.problem.penalties import PenaltyF
-from dfopt.simulate.run_queue.contract import DISK, KERNEL, USER, Policy, SpinLock, Thread, Why
-from dfopt.simulate.run_queue.costs import penalty_costs
-from dfopt.simulate.run_queue.kernel import Kernel
-from dfopt.simulate.run_queue.policies import POLICIES
-from dfopt.simulate.run_queue.policies.simple import FirstComeFirstServed
-from dfopt.simulate.run_queue.scenario import Machine
-from dfopt.simulate.run_queue.steps import (
+from dfopt.simulate.contract import DISK, KERNEL, USER, Policy, SpinLock, Thread, Why
+from dfopt.simulate.kernel import Kernel
+from dfopt.simulate.penalties import penalty_costs
+from dfopt.simulate.policies import POLICIES
+from dfopt.simulate.policies.simple import FirstComeFirstServed
+from dfopt.simulate.scenario import Machine
+from dfopt.simulate.steps import (
     Channel,
     Device,
     InputOutput,
@@ -27,7 +27,7 @@ from dfopt.simulate.run_queue.steps import (
     Sleep,
     Spawn,
 )
-from dfopt.simulate.run_queue.workload import (
+from dfopt.simulate.workload import (
     UNMANAGED,
     Burst,
     NewThread,
@@ -334,7 +334,7 @@ def test_what_goes_wrong_is_said(policy: Policy, programs: list[list[Any]], prob
 
 
 def test_a_deadlock_is_found_in_spite_of_ticks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dfopt.simulate.run_queue.kernel.STALLED", 100)
+    monkeypatch.setattr("dfopt.simulate.kernel.STALLED", 100)
     with pytest.raises(DfoptError, match="deadlock"):
         run([Receive(Channel("inbox"))], policy=Ticking(10))
 
@@ -343,12 +343,12 @@ def test_a_deadlock_is_found_in_spite_of_ticks(monkeypatch: pytest.MonkeyPatch) 
 def test_ticks_while_a_thread_runs_or_sleeps_are_no_deadlock(
     monkeypatch: pytest.MonkeyPatch, steps: list[Any]
 ) -> None:
-    monkeypatch.setattr("dfopt.simulate.run_queue.kernel.STALLED", 100)
+    monkeypatch.setattr("dfopt.simulate.kernel.STALLED", 100)
     assert run(steps, policy=Ticking(10)).counters.end == 5_000
 
 
 def test_calls_that_never_get_on_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dfopt.simulate.run_queue.kernel.STALLED", 100)
+    monkeypatch.setattr("dfopt.simulate.kernel.STALLED", 100)
 
     class Calling(Broken):
         def begin(self) -> None:

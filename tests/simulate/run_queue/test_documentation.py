@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from dfopt.simulate.parameters import parameters_of
-from dfopt.simulate.run_queue.policies import POLICIES
-from dfopt.simulate.run_queue.scenario_document import KEYS, shipped_scenarios
-from dfopt.simulate.run_queue.workloads import WORKLOADS
+from dfopt.simulate.policies import POLICIES
+from dfopt.simulate.scenario_document import KEYS, shipped_scenarios
+from dfopt.simulate.workloads import WORKLOADS
 
 REFERENCE = Path(__file__).parents[3] / "docs" / "reference" / "scenario.md"
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from dfopt.compare import WHOLE, CostModel, compare_trace, parse_window
-from dfopt.simulate.run_queue.contract import State
-from dfopt.simulate.run_queue.policies import POLICIES
-from dfopt.simulate.run_queue.scenario import Scenario
-from dfopt.simulate.run_queue.simulation import UnfitError, simulate_once
+from dfopt.simulate.contract import State
+from dfopt.simulate.policies import POLICIES
+from dfopt.simulate.scenario import Scenario
+from dfopt.simulate.simulation import UnfitError, simulate_once
 from dfopt.trace.trace import UNMANAGED
 from tests.simulate.run_queue.programs import check_counters, check_trace, paid
 from tests.simulate.run_queue.scenarios import small_scenarios

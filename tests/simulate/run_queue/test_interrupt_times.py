@@ -6,11 +6,11 @@ from typing import Any, ClassVar
 
 import pytest
 
-from dfopt.simulate.run_queue.contract import Thread, Why
-from dfopt.simulate.run_queue.policies.simple import FirstComeFirstServed
-from dfopt.simulate.run_queue.scenario import Machine
-from dfopt.simulate.run_queue.steps import Channel, Receive, Send, Sleep
-from dfopt.simulate.run_queue.workload import UNMANAGED, Burst
+from dfopt.simulate.contract import Thread, Why
+from dfopt.simulate.policies.simple import FirstComeFirstServed
+from dfopt.simulate.scenario import Machine
+from dfopt.simulate.steps import Channel, Receive, Send, Sleep
+from dfopt.simulate.workload import UNMANAGED, Burst
 from tests.simulate.run_queue.by_hand import rows, run
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from dfopt.errors import DfoptError, InstanceError
-from dfopt.simulate.run_queue.policies.simple import FirstComeFirstServed
-from dfopt.simulate.run_queue.scenario import Machine
-from dfopt.simulate.run_queue.steps import (
+from dfopt.simulate.policies.simple import FirstComeFirstServed
+from dfopt.simulate.scenario import Machine
+from dfopt.simulate.steps import (
     Acquire,
     Channel,
     Device,
@@ -23,7 +23,7 @@ from dfopt.simulate.run_queue.steps import (
     Spawn,
     Yield,
 )
-from dfopt.simulate.run_queue.workload import DIRTY, INVALIDATED, UNMANAGED, Burst, NewThread
+from dfopt.simulate.workload import DIRTY, INVALIDATED, UNMANAGED, Burst, NewThread
 from tests.simulate.run_queue.by_hand import rows, run
 
 A, B = 0, 1
@@ -224,7 +224,7 @@ def test_what_threads_cannot_do_is_refused(make: Callable[[], object], place: st
 
 
 def test_time_that_stands_still_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dfopt.simulate.run_queue.kernel.STALLED", 100)
+    monkeypatch.setattr("dfopt.simulate.kernel.STALLED", 100)
 
     def for_ever() -> Iterator[Any]:
         while True:

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from dfopt.compare import CostModel, compare_trace
 from dfopt.problem.cache_domains import CacheDomains
 from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyMatrix
-from dfopt.simulate.run_queue.contract import Policy, State, Thread, Why
-from dfopt.simulate.run_queue.policies import POLICIES
-from dfopt.simulate.run_queue.scenario import Machine, Scenario
-from dfopt.simulate.run_queue.simulation import Simulation, simulate_once
-from dfopt.simulate.run_queue.workload import ThreadSetting
+from dfopt.simulate.contract import Policy, State, Thread, Why
+from dfopt.simulate.policies import POLICIES
+from dfopt.simulate.scenario import Machine, Scenario
+from dfopt.simulate.simulation import Simulation, simulate_once
+from dfopt.simulate.workload import ThreadSetting
 from tests.simulate.run_queue.programs import (
     Programs,
     check_counters,

@@ -6,12 +6,12 @@ from random import Random
 import pytest
 
 from dfopt.problem.penalties import PenaltyG
-from dfopt.simulate.run_queue.contract import SpinLock
-from dfopt.simulate.run_queue.costs import penalty_costs
-from dfopt.simulate.run_queue.kernel import Kernel
-from dfopt.simulate.run_queue.policies.simple import FirstComeFirstServed
-from dfopt.simulate.run_queue.scenario import LockDistribution, Machine
-from dfopt.simulate.run_queue.workload import Burst, NewThread, Workload
+from dfopt.simulate.contract import SpinLock
+from dfopt.simulate.kernel import Kernel
+from dfopt.simulate.penalties import penalty_costs
+from dfopt.simulate.policies.simple import FirstComeFirstServed
+from dfopt.simulate.scenario import LockDistribution, Machine
+from dfopt.simulate.workload import Burst, NewThread, Workload
 
 HOLD = 10_000
 OPERATIONS = 30_000

@@ -10,12 +10,12 @@ from typing import Any, ClassVar
 import pytest
 
 from dfopt.errors import DfoptError
-from dfopt.simulate.run_queue.contract import SpinLock, Thread, Why
-from dfopt.simulate.run_queue.kernel import Kernel
-from dfopt.simulate.run_queue.policies.simple import FirstComeFirstServed
-from dfopt.simulate.run_queue.scenario import Machine
-from dfopt.simulate.run_queue.steps import Sleep
-from dfopt.simulate.run_queue.workload import Burst
+from dfopt.simulate.contract import SpinLock, Thread, Why
+from dfopt.simulate.kernel import Kernel
+from dfopt.simulate.policies.simple import FirstComeFirstServed
+from dfopt.simulate.scenario import Machine
+from dfopt.simulate.steps import Sleep
+from dfopt.simulate.workload import Burst
 from tests.simulate.run_queue.by_hand import rows, run
 
 HOLD = 76

@@ -8,13 +8,13 @@ from dfopt.compare import CostModel
 from dfopt.compare.attainable.arrivals import arrivals_of
 from dfopt.compare.attainable.timed_schedule import cost_of, recorded_schedule, waits_of
 from dfopt.problem.penalties import PenaltyG
-from dfopt.simulate.run_queue.kernel import Kernel
-from dfopt.simulate.run_queue.policies import POLICIES
-from dfopt.simulate.run_queue.policies.simple import FirstComeFirstServed
-from dfopt.simulate.run_queue.scenario import Machine, Scenario
-from dfopt.simulate.run_queue.simulation import UnfitError, simulate_once
-from dfopt.simulate.run_queue.steps import Channel, Receive, Send, Sleep, Spawn, Yield
-from dfopt.simulate.run_queue.workload import Burst, NewThread
+from dfopt.simulate.kernel import Kernel
+from dfopt.simulate.policies import POLICIES
+from dfopt.simulate.policies.simple import FirstComeFirstServed
+from dfopt.simulate.scenario import Machine, Scenario
+from dfopt.simulate.simulation import UnfitError, simulate_once
+from dfopt.simulate.steps import Channel, Receive, Send, Sleep, Spawn, Yield
+from dfopt.simulate.workload import Burst, NewThread
 from dfopt.trace.events import Stop
 from dfopt.trace.readiness import readiness_of
 from dfopt.trace.trace import Trace, TraceHeader

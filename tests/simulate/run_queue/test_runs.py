@@ -11,13 +11,13 @@ from dfopt.errors import DfoptError
 from dfopt.files import schema
 from dfopt.problem.instance import Objective
 from dfopt.problem.penalties import PenaltyF
-from dfopt.simulate.run_queue import runs as module
-from dfopt.simulate.run_queue.costs import CacheSizes
-from dfopt.simulate.run_queue.policies import POLICIES
-from dfopt.simulate.run_queue.policies.simple import FirstComeFirstServed
-from dfopt.simulate.run_queue.runs import simulate_all
-from dfopt.simulate.run_queue.scenario import Machine, Scenario
-from dfopt.simulate.run_queue.simulation import run_of, simulate_once
+from dfopt.simulate import runs as module
+from dfopt.simulate.line_caches import CacheSizes
+from dfopt.simulate.policies import POLICIES
+from dfopt.simulate.policies.simple import FirstComeFirstServed
+from dfopt.simulate.runs import simulate_all
+from dfopt.simulate.scenario import Machine, Scenario
+from dfopt.simulate.simulation import run_of, simulate_once
 from dfopt.trace import read_trace
 from dfopt.trace.lengths import Lengths
 from tests.simulate.run_queue.scenarios import small_chat, small_hackbench

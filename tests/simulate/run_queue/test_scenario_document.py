@@ -11,20 +11,20 @@ from dfopt.errors import DfoptError
 from dfopt.files import schema
 from dfopt.problem.cache_domains import cache_domains
 from dfopt.problem.penalties import PenaltyF, PenaltyG, PenaltyMatrix
+from dfopt.simulate.line_caches import CacheSizes
 from dfopt.simulate.parameters import parameters_of
-from dfopt.simulate.run_queue.costs import CacheSizes
-from dfopt.simulate.run_queue.policies import POLICIES
-from dfopt.simulate.run_queue.runs import simulate_all
-from dfopt.simulate.run_queue.scenario import Machine
-from dfopt.simulate.run_queue.scenario_document import (
+from dfopt.simulate.policies import POLICIES
+from dfopt.simulate.runs import simulate_all
+from dfopt.simulate.scenario import Machine
+from dfopt.simulate.scenario_document import (
     ScenarioDocument,
     read_scenario,
     scenario_of_trace,
     shipped_scenarios,
 )
-from dfopt.simulate.run_queue.simulation import simulate_once
-from dfopt.simulate.run_queue.workloads import WORKLOADS
-from dfopt.simulate.run_queue.workloads.replay import Replay
+from dfopt.simulate.simulation import simulate_once
+from dfopt.simulate.workloads import WORKLOADS
+from dfopt.simulate.workloads.replay import Replay
 from dfopt.trace.trace import TraceHeader
 
 SMALL = """
@@ -328,7 +328,7 @@ def test_the_schema_knows_every_key(file):
     validator = Draft202012Validator(schema("scenario"))
     Draft202012Validator.check_schema(schema("scenario"))
     validator.validate(tomllib.loads(SMALL))
-    folder = resources.files("dfopt.simulate.run_queue") / "scenarios"
+    folder = resources.files("dfopt.simulate") / "scenarios"
     for name in shipped_scenarios():
         validator.validate(tomllib.loads((folder / f"{name}.toml").read_text("utf-8")))
     wrong = tomllib.loads(SMALL.replace("switch_time", "switchtime"))

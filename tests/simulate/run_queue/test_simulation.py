@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from dfopt.errors import DfoptError, InstanceError
 from dfopt.problem.penalties import PenaltyF, PenaltyG
-from dfopt.simulate.run_queue.costs import CacheSizes
-from dfopt.simulate.run_queue.policies.simple import FirstComeFirstServed
-from dfopt.simulate.run_queue.scenario import Machine, Scenario
-from dfopt.simulate.run_queue.simulation import Simulation, simulate_once
-from dfopt.simulate.run_queue.workload import Burst
-from dfopt.simulate.run_queue.workloads.custom import Custom
+from dfopt.simulate.line_caches import CacheSizes
+from dfopt.simulate.policies.simple import FirstComeFirstServed
+from dfopt.simulate.scenario import Machine, Scenario
+from dfopt.simulate.simulation import Simulation, simulate_once
+from dfopt.simulate.workload import Burst
+from dfopt.simulate.workloads.custom import Custom
 from dfopt.trace.lengths import Lengths
 from tests.simulate.run_queue.hand_made import simulated as by_hand
 from tests.simulate.run_queue.hand_made import thread
@@ -101,8 +101,7 @@ def test_a_time_to_stop_is_not_negative() -> None:
 @pytest.mark.slow
 def test_the_compiler_is_loaded_for_caches_of_lines_only() -> None:
     code = (
-        "import sys, dfopt.simulate.run_queue.simulation, dfopt.simulate.run_queue.costs; "
-        "print('numba' in sys.modules)"
+        "import sys, dfopt.simulate.simulation, dfopt.simulate.costs; print('numba' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
     assert done.stdout == "False\n"

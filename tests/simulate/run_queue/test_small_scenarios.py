@@ -6,11 +6,11 @@ from random import Random
 
 import pytest
 
-from dfopt.simulate.run_queue.contract import Policy, State
-from dfopt.simulate.run_queue.policies import POLICIES
-from dfopt.simulate.run_queue.scenario import Scenario
-from dfopt.simulate.run_queue.simulation import simulate_once
-from dfopt.simulate.run_queue.workloads import WORKLOADS
+from dfopt.simulate.contract import Policy, State
+from dfopt.simulate.policies import POLICIES
+from dfopt.simulate.scenario import Scenario
+from dfopt.simulate.simulation import simulate_once
+from dfopt.simulate.workloads import WORKLOADS
 from tests.simulate.run_queue.programs import check_counters, check_trace, paid
 from tests.simulate.run_queue.scenarios import small_scenarios
 

@@ -6,15 +6,15 @@ from typing import ClassVar
 
 import pytest
 
-from dfopt.simulate.run_queue import read_scenario
-from dfopt.simulate.run_queue.contract import Thread, Why
-from dfopt.simulate.run_queue.kernel import Kernel
-from dfopt.simulate.run_queue.policies import POLICIES
-from dfopt.simulate.run_queue.policies.simple import FirstComeFirstServed
-from dfopt.simulate.run_queue.scenario import Machine
-from dfopt.simulate.run_queue.simulation import simulate_once
-from dfopt.simulate.run_queue.steps import Channel, Receive, Send, Sleep
-from dfopt.simulate.run_queue.workload import DIRTY, UNMANAGED, Burst
+from dfopt.simulate import read_scenario
+from dfopt.simulate.contract import Thread, Why
+from dfopt.simulate.kernel import Kernel
+from dfopt.simulate.policies import POLICIES
+from dfopt.simulate.policies.simple import FirstComeFirstServed
+from dfopt.simulate.scenario import Machine
+from dfopt.simulate.simulation import simulate_once
+from dfopt.simulate.steps import Channel, Receive, Send, Sleep
+from dfopt.simulate.workload import DIRTY, UNMANAGED, Burst
 from tests.simulate.run_queue.by_hand import rows, run
 from tests.simulate.run_queue.programs import check_counters, check_trace
 from tests.simulate.run_queue.watched import watched

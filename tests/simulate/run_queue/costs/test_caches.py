@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from dfopt.errors import InstanceError
 from dfopt.problem.cache_domains import cache_domains
-from dfopt.simulate.run_queue.costs import CacheSizes, LineCaches
-from dfopt.simulate.run_queue.workload import CLEAN, DIRTY, INVALIDATED, UNMANAGED, Burst
+from dfopt.simulate.line_caches import CacheSizes, LineCaches
+from dfopt.simulate.workload import CLEAN, DIRTY, INVALIDATED, UNMANAGED, Burst
 
 MISS, WRITE_BACK, SHARED_HIT, SEQUENTIAL, FAR_HIT = 100, 1000, 10, 40, 60
 
@@ -198,7 +198,7 @@ def test_more_lines_than_this_computer_has_memory_for(monkeypatch: pytest.Monkey
     def full(*_: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("dfopt.simulate.run_queue.costs.caches.Caches", full)
+    monkeypatch.setattr("dfopt.simulate.line_caches.Caches", full)
     with pytest.raises(InstanceError, match="sizes: are 8 lines together, more than fit"):
         caches(4)
 

@@ -8,12 +8,13 @@ from dfopt import replace
 from dfopt.errors import InstanceError
 from dfopt.problem.cache_domains import CacheDomains, cache_domains
 from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyG, PenaltyMatrix
-from dfopt.simulate.run_queue.costs import CacheSizes, NearCaches, penalty_costs
-from dfopt.simulate.run_queue.policies.simple import FirstComeFirstServed
-from dfopt.simulate.run_queue.scenario import Machine, Scenario
-from dfopt.simulate.run_queue.simulation import simulate_once
-from dfopt.simulate.run_queue.workload import CLEAN, DIRTY, INVALIDATED, UNMANAGED, Burst
-from dfopt.simulate.run_queue.workloads import WORKLOADS
+from dfopt.simulate.line_caches import CacheSizes
+from dfopt.simulate.penalties import NearCaches, penalty_costs
+from dfopt.simulate.policies.simple import FirstComeFirstServed
+from dfopt.simulate.scenario import Machine, Scenario
+from dfopt.simulate.simulation import simulate_once
+from dfopt.simulate.workload import CLEAN, DIRTY, INVALIDATED, UNMANAGED, Burst
+from dfopt.simulate.workloads import WORKLOADS
 
 F = PenaltyF(read_line=10, write_back=1000)
 G = PenaltyG(fill=100, write_back=1000)

@@ -6,11 +6,11 @@ from typing import ClassVar
 
 import pytest
 
-from dfopt.simulate.run_queue.contract import Policy, Thread, Why
-from dfopt.simulate.run_queue.policies.cache_aware import CacheAware, Occupancy
-from dfopt.simulate.run_queue.policies.eevdf import Eevdf
-from dfopt.simulate.run_queue.simulation import UnfitError, run_of, simulate_once
-from dfopt.simulate.run_queue.workload import Burst, NewThread
+from dfopt.simulate.contract import Policy, Thread, Why
+from dfopt.simulate.policies.cache_aware import CacheAware, Occupancy
+from dfopt.simulate.policies.eevdf import Eevdf
+from dfopt.simulate.simulation import UnfitError, run_of, simulate_once
+from dfopt.simulate.workload import Burst, NewThread
 from tests.simulate.run_queue.hand_made import places, simulated, thread
 
 EEVDF = {"time_slice": 3, "balance_interval": 20, "migration_cost": 0}

@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 from dfopt import replace
 from dfopt.errors import DfoptError
 from dfopt.problem.penalties import PenaltyF
-from dfopt.simulate.run_queue.contract import State
-from dfopt.simulate.run_queue.policies.data_affinity import DataAffinity
-from dfopt.simulate.run_queue.policies.linux_o1 import LinuxO1
-from dfopt.simulate.run_queue.scenario import Machine, Scenario
-from dfopt.simulate.run_queue.simulation import Simulation, simulate_once
-from dfopt.simulate.run_queue.steps import Channel, Receive, Send, Sleep, Yield
-from dfopt.simulate.run_queue.workload import UNMANAGED, Burst, NewThread, WorkloadKind
-from dfopt.simulate.run_queue.workloads.chat import Chat
-from dfopt.simulate.run_queue.workloads.custom import Custom
+from dfopt.simulate.contract import State
+from dfopt.simulate.policies.data_affinity import DataAffinity
+from dfopt.simulate.policies.linux_o1 import LinuxO1
+from dfopt.simulate.scenario import Machine, Scenario
+from dfopt.simulate.simulation import Simulation, simulate_once
+from dfopt.simulate.steps import Channel, Receive, Send, Sleep, Yield
+from dfopt.simulate.workload import UNMANAGED, Burst, NewThread, WorkloadKind
+from dfopt.simulate.workloads.chat import Chat
+from dfopt.simulate.workloads.custom import Custom
 from tests.simulate.run_queue.hand_made import Make, order, places, simulated
 from tests.simulate.run_queue.programs import (
     Operation,

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from dfopt.simulate.run_queue.policies.data_affinity import DataAffinity
-from dfopt.simulate.run_queue.simulation import Simulation
-from dfopt.simulate.run_queue.steps import Channel, Receive, Send, Sleep, Spawn, Yield
-from dfopt.simulate.run_queue.workload import Burst, NewThread
+from dfopt.simulate.policies.data_affinity import DataAffinity
+from dfopt.simulate.simulation import Simulation
+from dfopt.simulate.steps import Channel, Receive, Send, Sleep, Spawn, Yield
+from dfopt.simulate.workload import Burst, NewThread
 from tests.simulate.run_queue.hand_made import Make, places, simulated
 from tests.simulate.run_queue.small_times import UNBALANCED as MILLISECONDS
 from tests.simulate.run_queue.small_times import thread

@@ -6,9 +6,9 @@ from itertools import count
 
 import pytest
 
-from dfopt.simulate.run_queue.contract import Thread
-from dfopt.simulate.run_queue.policies.scx_rusty import balancing_moves
-from dfopt.simulate.run_queue.workload import NewThread
+from dfopt.simulate.contract import Thread
+from dfopt.simulate.policies.scx_rusty import balancing_moves
+from dfopt.simulate.workload import NewThread
 
 
 @pytest.mark.parametrize(

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from dfopt.simulate.run_queue.contract import Policy
-from dfopt.simulate.run_queue.policies.cfs import Cfs
-from dfopt.simulate.run_queue.policies.eevdf import Eevdf
-from dfopt.simulate.run_queue.policies.scx_lavd import ScxLavd
-from dfopt.simulate.run_queue.policies.scx_rusty import ScxRusty
-from dfopt.simulate.run_queue.policies.scx_simple import ScxSimple
-from dfopt.simulate.run_queue.scenario import Machine
-from dfopt.simulate.run_queue.steps import Channel, Receive, Send, Sleep
-from dfopt.simulate.run_queue.workload import Burst, NewThread
+from dfopt.simulate.contract import Policy
+from dfopt.simulate.policies.cfs import Cfs
+from dfopt.simulate.policies.eevdf import Eevdf
+from dfopt.simulate.policies.scx_lavd import ScxLavd
+from dfopt.simulate.policies.scx_rusty import ScxRusty
+from dfopt.simulate.policies.scx_simple import ScxSimple
+from dfopt.simulate.scenario import Machine
+from dfopt.simulate.steps import Channel, Receive, Send, Sleep
+from dfopt.simulate.workload import Burst, NewThread
 from tests.simulate.run_queue.by_hand import rows, run
 from tests.simulate.run_queue.hand_made import places, simulated, thread
 

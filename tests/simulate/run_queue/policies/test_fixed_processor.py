@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-from dfopt.simulate.run_queue.policies.affinity import FixedProcessor
-from dfopt.simulate.run_queue.steps import Sleep
-from dfopt.simulate.run_queue.workload import Burst
+from dfopt.simulate.policies.affinity import FixedProcessor
+from dfopt.simulate.steps import Sleep
+from dfopt.simulate.workload import Burst
 from tests.simulate.run_queue.hand_made import order, places, simulated, thread
 
 

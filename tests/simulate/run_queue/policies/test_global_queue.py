@@ -1,7 +1,7 @@
 """The one ready queue of priority lists, by hand."""
 
-from dfopt.simulate.run_queue.policies.tlms import GlobalQueue
-from dfopt.simulate.run_queue.steps import Channel, Device, InputOutput, Receive, Send
+from dfopt.simulate.policies.tlms import GlobalQueue
+from dfopt.simulate.steps import Channel, Device, InputOutput, Receive, Send
 from tests.simulate.run_queue.by_hand import kernel, order, run_threads, user
 
 

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
-from dfopt.simulate.run_queue.policies.affinity import LastProcessor
-from dfopt.simulate.run_queue.policies.simple import FirstComeFirstServed
-from dfopt.simulate.run_queue.steps import Sleep
-from dfopt.simulate.run_queue.workload import Burst, NewThread
+from dfopt.simulate.policies.affinity import LastProcessor
+from dfopt.simulate.policies.simple import FirstComeFirstServed
+from dfopt.simulate.steps import Sleep
+from dfopt.simulate.workload import Burst, NewThread
 from tests.simulate.run_queue.hand_made import order, places, simulated, thread
 
 

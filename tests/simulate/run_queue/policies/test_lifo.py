@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-from dfopt.simulate.run_queue.policies.simple import LastInFirstOut
-from dfopt.simulate.run_queue.steps import Sleep, Yield
-from dfopt.simulate.run_queue.workload import Burst
+from dfopt.simulate.policies.simple import LastInFirstOut
+from dfopt.simulate.steps import Sleep, Yield
+from dfopt.simulate.workload import Burst
 from tests.simulate.run_queue.hand_made import order, simulated, thread
 
 

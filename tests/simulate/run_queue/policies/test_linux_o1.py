@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 
 from dfopt.errors import DfoptError
 from dfopt.problem.penalties import PenaltyF, PenaltyG
-from dfopt.simulate.run_queue.contract import State, Why
-from dfopt.simulate.run_queue.costs import penalty_costs
-from dfopt.simulate.run_queue.kernel import Kernel
-from dfopt.simulate.run_queue.policies.linux_o1 import HIGHEST, Entity, LinuxO1
-from dfopt.simulate.run_queue.policies.load_balancer import NEVER, PRIORITIES, RunQueue
-from dfopt.simulate.run_queue.scenario import Machine, Scenario
-from dfopt.simulate.run_queue.simulation import Simulation, simulate_once
-from dfopt.simulate.run_queue.steps import Sleep, Spawn, Yield
-from dfopt.simulate.run_queue.workload import Burst, NewThread, Step, Workload
+from dfopt.simulate.contract import State, Why
+from dfopt.simulate.kernel import Kernel
+from dfopt.simulate.penalties import penalty_costs
+from dfopt.simulate.policies.linux_o1 import HIGHEST, Entity, LinuxO1
+from dfopt.simulate.policies.load_balancer import NEVER, PRIORITIES, RunQueue
+from dfopt.simulate.scenario import Machine, Scenario
+from dfopt.simulate.simulation import Simulation, simulate_once
+from dfopt.simulate.steps import Sleep, Spawn, Yield
+from dfopt.simulate.workload import Burst, NewThread, Step, Workload
 from tests.simulate.run_queue.hand_made import Make, order, places, simulated
 from tests.simulate.run_queue.programs import Programs, check_counters, check_trace, programs
 from tests.simulate.run_queue.small_times import MILLISECONDS, Queues, small_times, thread

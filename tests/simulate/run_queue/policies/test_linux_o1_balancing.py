@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from dfopt.simulate.run_queue.contract import State, Why
-from dfopt.simulate.run_queue.policies.linux_o1 import LinuxO1
-from dfopt.simulate.run_queue.simulation import Simulation
-from dfopt.simulate.run_queue.steps import Channel, Receive, Send, Sleep, Spawn, Yield
-from dfopt.simulate.run_queue.workload import Burst, NewThread
+from dfopt.simulate.contract import State, Why
+from dfopt.simulate.policies.linux_o1 import LinuxO1
+from dfopt.simulate.simulation import Simulation
+from dfopt.simulate.steps import Channel, Receive, Send, Sleep, Spawn, Yield
+from dfopt.simulate.workload import Burst, NewThread
 from tests.simulate.run_queue.hand_made import Make, places, simulated
 from tests.simulate.run_queue.small_times import MILLISECONDS, Queues, thread
 

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dfopt.simulate.run_queue.contract import Thread, Why
-from dfopt.simulate.run_queue.policies.affinity import LastProcessor, MinimumIntervening
-from dfopt.simulate.run_queue.steps import Sleep
-from dfopt.simulate.run_queue.workload import Burst, NewThread
+from dfopt.simulate.contract import Thread, Why
+from dfopt.simulate.policies.affinity import LastProcessor, MinimumIntervening
+from dfopt.simulate.steps import Sleep
+from dfopt.simulate.workload import Burst, NewThread
 from tests.simulate.run_queue.hand_made import FREE, order, places, simulated, thread
 from tests.simulate.run_queue.programs import Programs, programs
 

@@ -7,12 +7,12 @@ from dfopt.compare.attainable.arrivals import arrivals_of
 from dfopt.compare.attainable.patience import run_patiently
 from dfopt.compare.attainable.timed_schedule import cost_of, recorded_schedule, waits_of
 from dfopt.errors import DfoptError
-from dfopt.simulate.run_queue.policies.patience import Patience
-from dfopt.simulate.run_queue.policies.simple import FirstComeFirstServed
-from dfopt.simulate.run_queue.scenario_document import read_scenario
-from dfopt.simulate.run_queue.simulation import simulate_once
-from dfopt.simulate.run_queue.steps import Sleep, Yield
-from dfopt.simulate.run_queue.workload import Burst, NewThread
+from dfopt.simulate.policies.patience import Patience
+from dfopt.simulate.policies.simple import FirstComeFirstServed
+from dfopt.simulate.scenario_document import read_scenario
+from dfopt.simulate.simulation import simulate_once
+from dfopt.simulate.steps import Sleep, Yield
+from dfopt.simulate.workload import Burst, NewThread
 from tests.simulate.run_queue.hand_made import order, places, simulated, thread
 
 A, B, C = range(3)

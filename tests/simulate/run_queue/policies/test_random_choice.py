@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from dfopt.simulate.run_queue.policies.simple import RandomChoice
-from dfopt.simulate.run_queue.workload import Burst, NewThread
+from dfopt.simulate.policies.simple import RandomChoice
+from dfopt.simulate.workload import Burst, NewThread
 from tests.simulate.run_queue.hand_made import order, simulated, thread
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from dfopt.simulate.run_queue.contract import Thread, Why
-from dfopt.simulate.run_queue.policies.fair_queues import UNIT
-from dfopt.simulate.run_queue.policies.scx_lavd import ScxLavd
-from dfopt.simulate.run_queue.steps import Channel, Device, InputOutput, Receive, Send, Sleep
-from dfopt.simulate.run_queue.workload import Burst, NewThread
+from dfopt.simulate.contract import Thread, Why
+from dfopt.simulate.policies.fair_queues import UNIT
+from dfopt.simulate.policies.scx_lavd import ScxLavd
+from dfopt.simulate.steps import Channel, Device, InputOutput, Receive, Send, Sleep
+from dfopt.simulate.workload import Burst, NewThread
 from dfopt.trace.nice import NICE_0
 from tests.simulate.run_queue.hand_made import order, places, simulated, thread
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from dfopt.simulate.run_queue.policies.scx_rusty import ScxRusty
-from dfopt.simulate.run_queue.steps import Sleep
-from dfopt.simulate.run_queue.workload import Burst, NewThread
+from dfopt.simulate.policies.scx_rusty import ScxRusty
+from dfopt.simulate.steps import Sleep
+from dfopt.simulate.workload import Burst, NewThread
 from tests.simulate.run_queue.hand_made import places, simulated, thread
 
 

@@ -11,11 +11,11 @@ import pytest
 
 from dfopt.errors import InstanceError
 from dfopt.problem.penalties import PenaltyMatrix
-from dfopt.simulate.run_queue.policies import POLICIES
-from dfopt.simulate.run_queue.policies.segregation import Segregation
-from dfopt.simulate.run_queue.scenario import Machine, Scenario
-from dfopt.simulate.run_queue.simulation import simulate_once
-from dfopt.simulate.run_queue.workload import Burst, NewThread, Workload
+from dfopt.simulate.policies import POLICIES
+from dfopt.simulate.policies.segregation import Segregation
+from dfopt.simulate.scenario import Machine, Scenario
+from dfopt.simulate.simulation import simulate_once
+from dfopt.simulate.workload import Burst, NewThread, Workload
 from tests.simulate.run_queue.scenarios import small_custom, small_web_server
 
 FREE = PenaltyMatrix(types=("x",), switch=((0,),))

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from dfopt.errors import InstanceError
 from dfopt.problem.penalties import PenaltyG
-from dfopt.simulate.run_queue.contract import Policy, Thread
-from dfopt.simulate.run_queue.policies.smash import (
+from dfopt.simulate.contract import Policy, Thread
+from dfopt.simulate.policies.smash import (
     Batch,
     BatchPolicy,
     SharedSmash,
@@ -20,9 +20,9 @@ from dfopt.simulate.run_queue.policies.smash import (
     UniSmash,
     WfSmash,
 )
-from dfopt.simulate.run_queue.scenario import Machine, Scenario
-from dfopt.simulate.run_queue.simulation import simulate_once
-from dfopt.simulate.run_queue.steps import Channel, Receive, Send, Sleep, Spawn, Yield
+from dfopt.simulate.scenario import Machine, Scenario
+from dfopt.simulate.simulation import simulate_once
+from dfopt.simulate.steps import Channel, Receive, Send, Sleep, Spawn, Yield
 from tests.simulate.run_queue.by_hand import order, run_threads, user
 from tests.simulate.run_queue.hand_made import thread
 from tests.simulate.run_queue.programs import Programs, programs

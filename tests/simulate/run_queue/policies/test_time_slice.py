@@ -7,8 +7,8 @@ import inspect
 import pytest
 
 from dfopt.errors import DfoptError
-from dfopt.simulate.run_queue.contract import Policy
-from dfopt.simulate.run_queue.policies import POLICIES
+from dfopt.simulate.contract import Policy
+from dfopt.simulate.policies import POLICIES
 
 WITH_SLICES = [
     policy for policy in POLICIES.values() if "time_slice" in inspect.signature(policy).parameters

@@ -2,8 +2,8 @@
 
 import pytest
 
-from dfopt.simulate.run_queue.policies.tlms import OneScan, ThreeScans, TwoScans
-from dfopt.simulate.run_queue.steps import Channel, Device, InputOutput, Receive, Send, Sleep
+from dfopt.simulate.policies.tlms import OneScan, ThreeScans, TwoScans
+from dfopt.simulate.steps import Channel, Device, InputOutput, Receive, Send, Sleep
 from tests.simulate.run_queue.by_hand import kernel, order, run_threads, user
 
 ALL = pytest.mark.parametrize("policy", [OneScan, TwoScans, ThreeScans])

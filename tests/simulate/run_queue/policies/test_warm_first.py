@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dfopt.simulate.run_queue.policies.simple import FirstComeFirstServed, WarmFirst
-from dfopt.simulate.run_queue.workload import Burst, NewThread
+from dfopt.simulate.policies.simple import FirstComeFirstServed, WarmFirst
+from dfopt.simulate.workload import Burst, NewThread
 from tests.simulate.run_queue.hand_made import order, places, simulated, thread
 
 A, B, C = range(3)

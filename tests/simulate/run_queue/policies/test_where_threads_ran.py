@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from dfopt.simulate.run_queue.contract import Policy
-from dfopt.simulate.run_queue.policies.affinity import LastProcessor, MinimumIntervening
-from dfopt.simulate.run_queue.steps import Channel, Receive, Send, Sleep, Yield
-from dfopt.simulate.run_queue.workload import Burst, NewThread, Step
+from dfopt.simulate.contract import Policy
+from dfopt.simulate.policies.affinity import LastProcessor, MinimumIntervening
+from dfopt.simulate.steps import Channel, Receive, Send, Sleep, Yield
+from dfopt.simulate.workload import Burst, NewThread, Step
 from tests.simulate.run_queue.hand_made import order, places, simulated, thread
 
 POLICIES = [LastProcessor, MinimumIntervening]

@@ -6,11 +6,11 @@ import pytest
 
 from dfopt.errors import InstanceError
 from dfopt.problem.penalties import PenaltyG
-from dfopt.simulate.run_queue.contract import State
-from dfopt.simulate.run_queue.policies import POLICIES
-from dfopt.simulate.run_queue.scenario import Machine, Scenario
-from dfopt.simulate.run_queue.simulation import simulate_once
-from dfopt.simulate.run_queue.steps import (
+from dfopt.simulate.contract import State
+from dfopt.simulate.policies import POLICIES
+from dfopt.simulate.scenario import Machine, Scenario
+from dfopt.simulate.simulation import simulate_once
+from dfopt.simulate.steps import (
     Acquire,
     Device,
     InputOutput,
@@ -19,9 +19,9 @@ from dfopt.simulate.run_queue.steps import (
     Send,
     Spawn,
 )
-from dfopt.simulate.run_queue.workload import Burst
-from dfopt.simulate.run_queue.workloads.aim import Aim, BufferLists, FileChoice
-from dfopt.simulate.run_queue.workloads.free_buffers import FreeBuffers, GiveBuffer, TakeBuffer
+from dfopt.simulate.workload import Burst
+from dfopt.simulate.workloads.aim import Aim, BufferLists, FileChoice
+from dfopt.simulate.workloads.free_buffers import FreeBuffers, GiveBuffer, TakeBuffer
 from tests.simulate.run_queue.by_hand import kernel, run_threads, user
 
 NONE = dict.fromkeys(("share_cswitch", "share_fexec", "share_read", "share_compute"), 0)

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from dfopt.errors import InstanceError
 from dfopt.problem.penalties import PenaltyF
-from dfopt.simulate.run_queue.policies.simple import FirstComeFirstServed
-from dfopt.simulate.run_queue.scenario import Machine, Scenario
-from dfopt.simulate.run_queue.simulation import Simulation, simulate_once
-from dfopt.simulate.run_queue.workload import CLEAN, DIRTY
-from dfopt.simulate.run_queue.workloads import WORKLOADS
-from dfopt.simulate.run_queue.workloads.chat import CLIENT, SERVER, Chat
+from dfopt.simulate.policies.simple import FirstComeFirstServed
+from dfopt.simulate.scenario import Machine, Scenario
+from dfopt.simulate.simulation import Simulation, simulate_once
+from dfopt.simulate.workload import CLEAN, DIRTY
+from dfopt.simulate.workloads import WORKLOADS
+from dfopt.simulate.workloads.chat import CLIENT, SERVER, Chat
 from tests.simulate.run_queue.scenarios import small_chat
 
 TIME = 1_000

@@ -7,14 +7,14 @@ from random import Random
 import pytest
 
 from dfopt.errors import InstanceError
-from dfopt.simulate.run_queue.costs import CacheSizes
-from dfopt.simulate.run_queue.policies.simple import FirstComeFirstServed
-from dfopt.simulate.run_queue.scenario import Machine, Scenario
-from dfopt.simulate.run_queue.simulation import Simulation, simulate_once
-from dfopt.simulate.run_queue.steps import Spawn
-from dfopt.simulate.run_queue.workload import Burst
-from dfopt.simulate.run_queue.workloads import WORKLOADS
-from dfopt.simulate.run_queue.workloads.custom import Custom, FragmentOrder
+from dfopt.simulate.line_caches import CacheSizes
+from dfopt.simulate.policies.simple import FirstComeFirstServed
+from dfopt.simulate.scenario import Machine, Scenario
+from dfopt.simulate.simulation import Simulation, simulate_once
+from dfopt.simulate.steps import Spawn
+from dfopt.simulate.workload import Burst
+from dfopt.simulate.workloads import WORKLOADS
+from dfopt.simulate.workloads.custom import Custom, FragmentOrder
 from tests.simulate.run_queue.scenarios import LINES, small_custom
 
 

@@ -8,13 +8,13 @@ import pytest
 
 from dfopt.errors import InstanceError
 from dfopt.problem.penalties import PenaltyF
-from dfopt.simulate.run_queue.costs import CacheSizes
-from dfopt.simulate.run_queue.policies.smash import UniSmash
-from dfopt.simulate.run_queue.scenario import Machine, Scenario
-from dfopt.simulate.run_queue.simulation import Simulation, simulate_once
-from dfopt.simulate.run_queue.steps import Spawn, Yield
-from dfopt.simulate.run_queue.workload import Burst, Workload
-from dfopt.simulate.run_queue.workloads.fine_grained import FineGrained
+from dfopt.simulate.line_caches import CacheSizes
+from dfopt.simulate.policies.smash import UniSmash
+from dfopt.simulate.scenario import Machine, Scenario
+from dfopt.simulate.simulation import Simulation, simulate_once
+from dfopt.simulate.steps import Spawn, Yield
+from dfopt.simulate.workload import Burst, Workload
+from dfopt.simulate.workloads.fine_grained import FineGrained
 
 
 def made(workload: Workload) -> list[list[Any]]:

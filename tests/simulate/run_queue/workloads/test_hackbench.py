@@ -8,11 +8,11 @@ import pytest
 
 from dfopt.errors import InstanceError
 from dfopt.problem.penalties import PenaltyF
-from dfopt.simulate.run_queue.policies.simple import FirstComeFirstServed
-from dfopt.simulate.run_queue.scenario import Machine, Scenario
-from dfopt.simulate.run_queue.simulation import simulate_once
-from dfopt.simulate.run_queue.workloads import WORKLOADS
-from dfopt.simulate.run_queue.workloads.hackbench import Hackbench
+from dfopt.simulate.policies.simple import FirstComeFirstServed
+from dfopt.simulate.scenario import Machine, Scenario
+from dfopt.simulate.simulation import simulate_once
+from dfopt.simulate.workloads import WORKLOADS
+from dfopt.simulate.workloads.hackbench import Hackbench
 from tests.simulate.run_queue.scenarios import LINES, small_hackbench
 
 

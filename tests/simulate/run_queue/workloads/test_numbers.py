@@ -4,8 +4,8 @@ import pytest
 
 from dfopt.errors import InstanceError
 from dfopt.simulate.parameters import parameters_of
-from dfopt.simulate.run_queue.workload import MOST
-from dfopt.simulate.run_queue.workloads import WORKLOADS
+from dfopt.simulate.workload import MOST
+from dfopt.simulate.workloads import WORKLOADS
 
 NUMBERS = [
     (kind, name)

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from dfopt.errors import DfoptError
-from dfopt.simulate.run_queue.policies import POLICIES
-from dfopt.simulate.run_queue.runs import simulate_all
-from dfopt.simulate.run_queue.scenario_document import read_scenario, scenario_of_workload
-from dfopt.simulate.run_queue.simulation import simulate_once
+from dfopt.simulate.policies import POLICIES
+from dfopt.simulate.runs import simulate_all
+from dfopt.simulate.scenario_document import read_scenario, scenario_of_workload
+from dfopt.simulate.simulation import simulate_once
 
 EXAMPLE = Path(__file__).parents[4] / "docs" / "examples" / "ping_pong.py"
 SMALL = {"machine.cpus": 2, "rounds": 3, "pairs": 2}

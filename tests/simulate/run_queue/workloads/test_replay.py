@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from dfopt import replace
 from dfopt.errors import DfoptError
 from dfopt.problem.penalties import PenaltyG
-from dfopt.simulate.run_queue.policies import POLICIES
-from dfopt.simulate.run_queue.scenario import Machine, Scenario
-from dfopt.simulate.run_queue.simulation import simulate_once
-from dfopt.simulate.run_queue.steps import Receive, Send, Sleep, Spawn
-from dfopt.simulate.run_queue.workload import Burst
-from dfopt.simulate.run_queue.workloads.recorded_waits import Wait, recorded_waits
-from dfopt.simulate.run_queue.workloads.replay import Replay
+from dfopt.simulate.policies import POLICIES
+from dfopt.simulate.scenario import Machine, Scenario
+from dfopt.simulate.simulation import simulate_once
+from dfopt.simulate.steps import Receive, Send, Sleep, Spawn
+from dfopt.simulate.workload import Burst
+from dfopt.simulate.workloads.recorded_waits import Wait, recorded_waits
+from dfopt.simulate.workloads.replay import Replay
 from dfopt.trace import read_trace, write_trace
 from dfopt.trace.trace import Gaps, TaskForks, TaskWakeups, Trace, TraceTask
 

@@ -6,13 +6,13 @@ import pytest
 
 from dfopt.errors import InstanceError
 from dfopt.problem.penalties import PenaltyMatrix
-from dfopt.simulate.run_queue.contract import State
-from dfopt.simulate.run_queue.policies.simple import FirstComeFirstServed
-from dfopt.simulate.run_queue.scenario import Machine, Scenario
-from dfopt.simulate.run_queue.scenario_document import read_scenario
-from dfopt.simulate.run_queue.simulation import Simulation, simulate_once
-from dfopt.simulate.run_queue.workloads import WORKLOADS
-from dfopt.simulate.run_queue.workloads.web_server import TYPES, WebServer
+from dfopt.simulate.contract import State
+from dfopt.simulate.policies.simple import FirstComeFirstServed
+from dfopt.simulate.scenario import Machine, Scenario
+from dfopt.simulate.scenario_document import read_scenario
+from dfopt.simulate.simulation import Simulation, simulate_once
+from dfopt.simulate.workloads import WORKLOADS
+from dfopt.simulate.workloads.web_server import TYPES, WebServer
 from docs.reproduction.run_queue.ziemba_penalty import web_server_penalty
 from tests.simulate.run_queue.scenarios import small_web_server
 
