@@ -15,12 +15,14 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import msgspec
 
+from dfopt.errors import DfoptError
 from dfopt.files import write_text
 from dfopt.files.documents import DocumentType
+from dfopt.files.streams import shown_name
 from dfopt.structs import Checked, DocumentPart
 from dfopt_models.errors import ModelError
 from dfopt_models.formulas import Formula
-from dfopt_models.parameter_files import read_parameters, shipped_parameters
+from dfopt_models.parameter_files import parameter_name, parameter_text, shipped_parameters
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -101,7 +103,11 @@ class AnalyticModel(Generic[Parameters]):
         DfoptError
             With file, place and remedy, when the file does not hold valid parameters.
         """
-        return read_parameters(path, self.parameters.format, self.parse)
+        text = parameter_text(path, self.parameters.format)
+        try:
+            return self.parse(text, parameter_name(path))
+        except DfoptError as error:
+            raise error.in_file(shown_name(path)) from None
 
     def parse(self, text: str, name: str = "model") -> Parameters:
         """Return the parameters that a text describes.

@@ -8,17 +8,14 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable
 from importlib import resources
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from dfopt.errors import DfoptError, FileError
+from dfopt.errors import FileError
 from dfopt.files import read_text
 from dfopt.files.formats import Format
-from dfopt.files.streams import STANDARD_INPUT, shown_name
-
-Model = TypeVar("Model")
+from dfopt.files.streams import STANDARD_INPUT
 
 ENDING = ".toml"
 """The ending of the parameter files in the package."""
@@ -36,30 +33,6 @@ def shipped_parameters(file_format: Format) -> tuple[str, ...]:
             and FORMAT_LINE.findall(file.read_text(encoding="utf-8"))[:1] == [file_format]
         )
     )
-
-
-def read_parameters(
-    path: str | Path, file_format: Format, parse: Callable[[str, str], Model]
-) -> Model:
-    """Return the model in a file of parameters.
-
-    Parameters
-    ----------
-    path, file_format
-        As for :func:`parameter_text`.
-    parse
-        Makes the model of a text and of the name that it has if the text gives none.
-
-    Raises
-    ------
-    FileError, ModelError
-        With file, place and remedy, when the file is not a valid model.
-    """
-    text = parameter_text(path, file_format)
-    try:
-        return parse(text, parameter_name(path))
-    except DfoptError as error:
-        raise error.in_file(shown_name(path)) from None
 
 
 def parameter_text(path: str | Path, file_format: Format) -> str:

@@ -988,29 +988,32 @@ class ResponseModel(Ranged):
         return tuple(zip(own, theirs, strict=True))
 
 
-def assumptions_of_case(model: ResponseModel, job: str, policy: str) -> tuple[str, ...]:
+def assumptions_of_case(
+    model: ResponseModel, job: str, policy: str, *, without: Collection[str] = ()
+) -> tuple[str, ...]:
     """Return the assumptions that the response time of a job under a policy rests on.
 
-    Each is a text such as ``"waste of MATRIX under equipartition"``.
+    Each is a text such as ``"waste of MATRIX under equipartition"``; parameters of the policy that
+    do not count are left out.
     """
     chosen = model.job(job)
     return (
         *(name for name in model.assumed if name == "reallocation_time"),
         *(f"{name} of {job}" for name in chosen.assumed),
-        *(f"{name} of {job} under {policy}" for name in chosen.policies[policy].assumed),
+        *(
+            f"{name} of {job} under {policy}"
+            for name in chosen.policies[policy].assumed
+            if name not in without
+        ),
     )
 
 
 def assumptions_of_comparison(model: ResponseModel, job: str, policy: str) -> tuple[str, ...]:
     """Return the assumptions that a policy's response time beside the baseline's rests on."""
-    parameters = model.job(job).policies[policy]
-    replaced = parameters.baseline.keys()
-    theirs = (
-        text
-        for text in assumptions_of_case(model, job, model.baseline)
-        if text.split(" of ", maxsplit=1)[0] not in replaced
-    )
-    return tuple(dict.fromkeys((*assumptions_of_case(model, job, policy), *theirs)))
+    replaced = model.job(job).policies[policy].baseline
+    own = assumptions_of_case(model, job, policy)
+    theirs = assumptions_of_case(model, job, model.baseline, without=replaced)
+    return tuple(dict.fromkeys((*own, *theirs)))
 
 
 def assumptions_of_use(model: ResponseModel, policy: str) -> tuple[str, ...]:

@@ -109,16 +109,9 @@ def runs_from_dispatches(trace: Trace) -> tuple[JobRun, ...]:
     runs = []
     for rows in _rows_by_job(job):
         moved = rows[is_reallocation[rows]]
-        runs.append(
-            JobRun(
-                job=trace.fragments[job[rows[0]]],
-                response_time=int(end[rows].max() - start[rows[0]]) / units,
-                processor_time=int((end - start)[rows].sum()) / units,
-                reallocations=len(moved),
-                returning=int((last_cpu[moved] == cpu[moved]).sum()),
-                first=int((last_cpu[moved] == NOWHERE).sum()),
-            )
-        )
+        name, lengths = trace.fragments[job[rows[0]]], (end - start)[rows]
+        own = start[rows], end[rows], lengths, last_cpu[moved], cpu[moved]
+        runs.append(_run(name, *own, units=units))
     return tuple(runs)
 
 
@@ -162,16 +155,29 @@ def runs_from_stays(trace: Trace, penalties: MeasuredPenalties) -> tuple[JobRun,
     for name, run in names:
         latest[name] = max(run, latest.get(name, run))
     return tuple(
-        JobRun(
-            job=name,
-            response_time=float(job_end[rows[0]] - given[rows].min()),
-            processor_time=float(held[rows].sum()),
-            reallocations=len(rows),
-            returning=int(returns[rows].sum()),
-            first=int((last_cpu[rows] == NOWHERE).sum()),
-        )
+        _run(name, given[rows], job_end[rows], held[rows], last_cpu[rows], cpu[rows])
         for (name, run), rows in zip(names, jobs, strict=True)
         if run < latest[name] or latest[name] == 1
+    )
+
+
+def _run(  # noqa: PLR0913, PLR0917 - columns of the job's rows, and of its reallocations
+    job: str,
+    begin: Column,
+    end: Column,
+    held: Column,
+    came_from: Column,
+    cpu: Column,
+    *,
+    units: float = 1.0,
+) -> JobRun:
+    return JobRun(
+        job=job,
+        response_time=float(end.max() - begin.min()) / units,
+        processor_time=float(held.sum()) / units,
+        reallocations=len(cpu),
+        returning=int((came_from == cpu).sum()),
+        first=int((came_from == NOWHERE).sum()),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
 from dfopt_models.response_time import (
     LEAST_REPLICATIONS,
@@ -58,7 +59,7 @@ def _job(
     name: str, no_affinity: float, summaries: Sequence[PolicySummary], copies: int
 ) -> JobParameters:
     jobs = {summary.policy: summary.job(name) for summary in summaries}
-    means = {
+    means: dict[str, dict[str, Any]] = {
         policy: {figure: interval.mean for figure, interval in job.figures.items()}
         for policy, job in jobs.items()
     }
@@ -84,11 +85,7 @@ def _job(
         copies=copies,
         policies={
             policy: PolicyParameters(
-                work=means[policy]["work"],
-                waste=means[policy]["waste"],
-                reallocations=means[policy]["reallocations"],
-                affinity=means[policy]["affinity"],
-                allocation=means[policy]["allocation"],
+                **{number: means[policy][number] for number in POLICY_NUMBERS},
                 replications=_replications(job, seeds, mean_penalty),
             )
             for policy, job in jobs.items()
