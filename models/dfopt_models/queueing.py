@@ -13,6 +13,7 @@ between takes the places that it needs, free ones first.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any
@@ -333,16 +334,7 @@ class SetCache(WithoutRanges):
         """
         if penalty_no_affinity >= self.sets * self.ways * self.line_time:
             return None
-        low, high = 0, 1
-        while self.penalty_no_affinity(high) < penalty_no_affinity and high < MOST_LINES:
-            low, high = high, 2 * high
-        while high - low > 1:
-            middle = (low + high) // 2
-            if self.penalty_no_affinity(middle) < penalty_no_affinity:
-                low = middle
-            else:
-                high = middle
-        return high
+        return bisect_left(range(MOST_LINES), penalty_no_affinity, key=self.penalty_no_affinity)
 
 
 def _binomial(lines: int, count: int, sets: int) -> float:
