@@ -10,7 +10,6 @@ from importlib.util import find_spec
 from pathlib import Path
 
 CALLERS = (
-    "dfopt.solvers.configuration.solve:first_calls",
     "dfopt.solvers.heuristics.segment_exchange:first_calls",
     "dfopt.solvers.tour.segment_moves:first_call",
 )

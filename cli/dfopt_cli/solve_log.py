@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from dfopt._version import __version__
 from dfopt.problem.instance import Instance
 from dfopt.problem.result import Progress, relative_gap
-from dfopt.solvers.compilation.compiled import COMPILER
 from dfopt_cli.printing import say
 
 ROW = "{}{:>8} {:>12} {:>12} {:>8}  {}"
@@ -31,8 +30,6 @@ class SolveLog(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write the seconds since the beginning, bound, best schedule, gap, and the message."""
-        if record.threadName is not None and record.threadName.startswith(COMPILER):
-            return  # tiny instances of its own, which are solved so that all code is compiled
         self._known = getattr(record, "progress", self._known)
         event = getattr(record, "event", None)
         source = record.name.rpartition(".")[2]

@@ -7,9 +7,7 @@ listed in :data:`dfopt.solvers.facade.METHODS`.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from functools import partial
 from math import inf
 
@@ -17,14 +15,12 @@ from dfopt.problem.certificate import DualWeights, WeightedClass
 from dfopt.problem.instance import Instance, Objective
 from dfopt.problem.penalties import PenaltyMatrix
 from dfopt.solvers import parts
-from dfopt.solvers.aggregation import Aggregation, has_moderate_sizes
-from dfopt.solvers.compilation import machine_code
-from dfopt.solvers.compilation.compiled import TooSlow, as_plain_python
+from dfopt.solvers.aggregation import has_moderate_sizes
 from dfopt.solvers.cp_sat import solve_by_cp_sat
 from dfopt.solvers.even_shares import counts_executions, share_evenly
 from dfopt.solvers.exhaustive import solve_exhaustively
 from dfopt.solvers.heuristics import first_schedule
-from dfopt.solvers.interruptible import SECONDS_PER_CHECK, load_module
+from dfopt.solvers.interruptible import load_module
 from dfopt.solvers.matrix import (
     bound_by_flow,
     can_list_supports,
@@ -60,9 +56,6 @@ MOST_TYPES_OF_FLOWS = 1_000
 LARGEST_CIRCUITS = 2_000_000
 """CP-SAT gets at most this number of arcs; a larger model would only fill the memory."""
 
-PLAIN_PYTHON_S = 2.0
-"""Seconds of processor time that plain Python gets in the first solve after an installation."""
-
 
 def solve_automatically(search: Search) -> None:
     """Run the phases that fit the instance, until bound and schedule meet.
@@ -79,7 +72,7 @@ def solve_automatically(search: Search) -> None:
 
 
 def phases(search: Search) -> Iterator[Phase]:
-    """Yield what fits the instance, in order. OR-Tools and machine code come where they must."""
+    """Yield what fits the instance, in order. OR-Tools comes where it must."""
     instance = search.instance
     if instance.is_timed:
         yield from _phases_with_waits(search)
@@ -214,46 +207,7 @@ def _solve_by_configurations(search: Search) -> None:
     load_module("dfopt.solvers.configuration", search.check)
     from dfopt.solvers.configuration import solve_by_configurations
 
-    if not machine_code.LOOPS.is_ready(search.check):
-        _solve_without_machine_code(search)
     solve_by_configurations(search)
-
-
-class CompilerHasEnded(Exception):  # noqa: N818 - good news
-    """Ends the search without machine code."""
-
-
-def _solve_without_machine_code(search: Search) -> None:
-    """Search until another process has compiled the loops of local search and pricing.
-
-    Small instances close in plain Python. For the others CP-SAT raises the bound meanwhile.
-    """
-    from dfopt.solvers.configuration.configuration_search import LARGEST_MODEL, ConfigurationSearch
-
-    search.enter("plain Python while a compiler runs")
-    with suppress(TooSlow), as_plain_python(PLAIN_PYTHON_S, search.check):
-        ConfigurationSearch(search).solve()
-    search.enter("first schedules while a compiler runs")
-    first_schedule.improve(search)
-
-    def check() -> None:
-        search.check()
-        if machine_code.LOOPS.is_ready(search.check):
-            raise CompilerHasEnded
-
-    with suppress(CompilerHasEnded):
-        if len(Aggregation.of(search).classes) * search.instance.cpus <= LARGEST_MODEL:
-            from dfopt.solvers.cp_sat.count_model import CountModel
-            from dfopt.solvers.cp_sat.runner import minimise
-
-            search.enter("CP-SAT while a compiler runs")
-            # One thread less than usual: the compiler needs a processor too.
-            workers = max(1, search.workers - 1)
-            minimise(search, lambda bounds: CountModel(search, bounds), check, workers)
-        search.enter("compiling, once after an installation")
-        while True:
-            check()
-            time.sleep(SECONDS_PER_CHECK)
 
 
 def _prove_best_order(search: Search) -> None:

@@ -174,11 +174,6 @@ class _Attempt(threading.local):
 _attempt = _Attempt()
 
 
-def is_plain_python() -> bool:
-    """Return whether this thread makes do with plain Python."""
-    return _attempt.is_on
-
-
 @contextmanager
 def as_plain_python(seconds: float, check: Callable[[], None]) -> Iterator[None]:
     """Let the functions that this thread calls run as plain Python.

@@ -96,12 +96,6 @@ class MachineCode:
             pkgutil.resolve_name(caller)()
 
 
-LOOPS = MachineCode(
-    "dfopt.solvers.configuration.solve:first_calls",
-)
-"""The loops of local search and pricing."""
-
-
 def start_compiler(callers: Sequence[str]) -> subprocess.Popen[bytes]:
     """Start a process that calls functions, and so compiles what they call."""
     # A session of its own, since an interrupt from the keyboard must not end the compiler.

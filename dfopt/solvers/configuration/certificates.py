@@ -13,7 +13,7 @@ from dfopt.problem.certificate import DualWeights, TaskClass, VisitPrice
 from dfopt.problem.instance import Objective
 from dfopt.problem.penalties import PenaltyF
 from dfopt.solvers.configuration.branching_rules import VisitsFragment
-from dfopt.solvers.configuration.fragment_knapsack import Integers
+from dfopt.solvers.configuration.cost_grid import Integers
 from dfopt.solvers.configuration.prices import Prices
 from dfopt.solvers.configuration.pricing import PricedProblem
 from dfopt.solvers.configuration.pricing_data import PricingData

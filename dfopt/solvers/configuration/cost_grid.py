@@ -6,8 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from dfopt.solvers.configuration.fragment_knapsack import Integers
+Integers = NDArray[np.int64]
 
 SUMS_AT_ONCE = 2**18
 """At most about 2**18 sums are sorted in one call, within some hundredths of a second."""

@@ -13,7 +13,6 @@ from contextlib import suppress
 from itertools import chain
 
 from dfopt.problem.instance import Instance
-from dfopt.solvers.compilation.compiled import is_plain_python
 from dfopt.solvers.configuration.columns import Column, orders_of
 from dfopt.solvers.configuration.pricing_data import PricingData
 from dfopt.solvers.heuristics.local_search import LocalSearch, fits
@@ -49,7 +48,7 @@ def fill_last_cpus(
     check
         Called every few milliseconds; may end the search by an exception.
     """
-    if is_plain_python() or search.instance.has_sizes or not fits(search):
+    if search.instance.has_sizes or not fits(search):
         return
     orders = orders_of(data, fixed)
     cpus = [cpu for cpu, order in enumerate(orders) if not order]

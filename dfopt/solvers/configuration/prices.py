@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from dfopt.solvers.configuration.branching_rules import Feature
 from dfopt.solvers.configuration.columns import CpuContent
-from dfopt.solvers.configuration.fragment_knapsack import Integers
+from dfopt.solvers.configuration.cost_grid import Integers
 
 Floats = NDArray[np.float64]
 

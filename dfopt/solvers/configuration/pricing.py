@@ -13,12 +13,10 @@ from functools import cached_property
 
 import numpy as np
 
+from dfopt.native.pricing import CPU_FRAGMENT, FoundContent, PricedContents, PricedOptions
 from dfopt.solvers.configuration.columns import Column, CpuContent
-from dfopt.solvers.configuration.cpu_knapsack import Choices, fill_knapsack, trace_knapsack
-from dfopt.solvers.configuration.fragment_knapsack import NEVER
-from dfopt.solvers.configuration.fragment_options import ALONE
 from dfopt.solvers.configuration.master import TOLERANCE
-from dfopt.solvers.configuration.priced_fragments import PricedFragments, watched
+from dfopt.solvers.configuration.priced_options import priced_options
 from dfopt.solvers.configuration.prices import Duals, Prices
 from dfopt.solvers.configuration.pricing_data import CpuGroup
 from dfopt.solvers.configuration.remaining_problem import RemainingProblem, VisitPattern
@@ -32,65 +30,31 @@ class PricedGroup:
 
     Parameters
     ----------
-    priced
-        The priced options of each fragment.
+    problem
+        The tasks to hold, and the limits on contents, with their prices and options.
     group
         The CPUs.
     pattern
         Which of the fragments whose pairs are limited it visits.
     """
 
-    def __init__(self, priced: PricedFragments, group: CpuGroup, pattern: VisitPattern) -> None:
-        self._priced = priced
-        self._worth = pattern.worth(priced.prices)
-        data = priced.data
-        self._grid = data.cost_grid.costs
-        fragments = len(data.first_class) - 1
-        spared = np.array([group.start.spares_entry(fragment) for fragment in range(fragments)])
-        sets = 4 if data.needs_last else 2
-        self._tables = data.tables.borrow((fragments + 1, sets, data.capacity + 1, len(self._grid)))
-        may_miss, may_visit = np.ones(fragments, np.bool_), np.ones(fragments, np.bool_)
-        may_miss[list(pattern.visited)] = False
-        may_visit[list(pattern.missed)] = False
-        options = priced.options
-        self._choices = Choices(priced.start, options, spared, may_miss, may_visit)
-        watched(
-            lambda halt: fill_knapsack(self._tables, self._grid, self._choices, halt),
-            len(options) * self._tables[0].size,
-            priced.check,
+    def __init__(self, problem: PricedProblem, group: CpuGroup, pattern: VisitPattern) -> None:
+        self._prices = problem.prices
+        start = group.start
+        fragments = np.ones(problem.problem.data.fragments, CPU_FRAGMENT)
+        fragments["is_spared"] = [start.spares_entry(number) for number in range(len(fragments))]
+        fragments["may_miss"][list(pattern.visited)] = 0
+        fragments["may_visit"][list(pattern.missed)] = 0
+        self._priced = PricedContents(
+            problem.options,
+            fragments,
+            arrival=start.arrival,
+            departure=start.departure,
+            worth=pattern.worth(problem.prices),
+            check=problem.check,
         )
-        owners = np.repeat(np.arange(fragments), np.diff(priced.start))
-        others = np.count_nonzero(~may_miss) - ~may_miss[owners]
-        may_be_alone = spared[owners] & may_visit[owners] & (others == 0)
-        self._alone = np.flatnonzero((options[:, 0] == ALONE) & may_be_alone)
-        self._alone_owners = owners[self._alone]
-        # The cost of a CPU's start, which depends on whether its first block is spared its entry.
-        unit = data.cost_grid.unit
-        arrival, departure = group.start.arrival, group.start.departure
-        tolls = np.array([arrival + (0 if ends & 1 else departure) for ends in range(sets)])
-        # By ends and row; their values by ends, size and row.
-        self._costs = self._grid * unit + tolls[:, None]
-        self._last = self._tables[-1] + self._worth - priced.prices.cost * tolls[:, None, None]
-        self._alone_costs = self._grid[options[self._alone, 1]] * unit + arrival
-        self._alone_values = options[self._alone, 3] + self._worth - priced.prices.cost * arrival
-        self._best_up_to()
-
-    def release(self) -> None:
-        """Give the tables back; after that there are no contents any more."""
-        self._priced.data.tables.give_back(self._tables)
-
-    def largest(self, limit: int | None) -> int:
-        """Return the most that is held at a cost of at most ``limit``; nothing is worth 0.
-
-        Parameters
-        ----------
-        limit
-            At most that of the data, in the instance's time unit; None where that is None.
-        """
-        if limit is None:
-            return int(self._highest[-1])
-        cheaper = int(np.searchsorted(self._sorted_costs, limit, "right"))
-        return int(self._highest[cheaper])
+        self.release = self._priced.release
+        self.largest = self._priced.largest
 
     def contents(self, limit: int | None, most: int) -> list[tuple[CpuContent, int]]:
         """Return the most valuable contents, one of each size, with their costs.
@@ -102,55 +66,16 @@ class PricedGroup:
         most
             The number of contents returned is at most this, and one for a single fragment.
         """
-        last = self._last
-        if limit is not None:
-            last = np.where((self._costs <= limit)[:, None, :], last, NEVER)
-        height = last.shape[2]
-        by_size = last.transpose(1, 0, 2).reshape(last.shape[1], -1)
-        cells = by_size.argmax(axis=1)
-        values = by_size[np.arange(len(cells)), cells]
-        sizes = np.argsort(-values, kind="stable")[:most]
-        found = [
-            self._content(int(cells[size]) // height, int(cells[size]) % height, size)
-            for size in sizes.tolist()
-            if values[size] > 0
-        ]
-        return found + self._best_alone(limit)
+        return [self._with_cost(found) for found in self._priced.contents(limit, most)]
 
-    def _best_alone(self, limit: int | None) -> list[tuple[CpuContent, int]]:
-        """Return the most valuable content of a single fragment whose entry is spared."""
-        values = self._alone_values
-        if limit is not None:
-            values = np.where(self._alone_costs <= limit, values, NEVER)
-        if not len(values) or values.max() <= 0:
-            return []
-        best = int(values.argmax())
-        content = self._priced.content([(int(self._alone_owners[best]), int(self._alone[best]))])
-        return [(content, self._cost(content, int(self._alone_costs[best]), int(values[best])))]
-
-    def _best_up_to(self) -> None:
-        """List the costs of contents, and the most that is held up to each; nothing is 0."""
-        costs = np.concatenate([self._costs.ravel(), self._alone_costs])
-        values = np.concatenate([self._last.max(axis=1).ravel(), self._alone_values])
-        order = np.argsort(costs, kind="stable")
-        self._sorted_costs = costs[order]
-        self._highest = np.maximum.accumulate(np.append(0, values[order]))
-
-    def _content(self, ends: int, row: int, size: int) -> tuple[CpuContent, int]:
-        chosen = trace_knapsack(self._tables, self._grid, self._choices, ends, row, size)
-        content = self._priced.content(
-            [(fragment, option) for fragment, option in enumerate(chosen.tolist()) if option >= 0]
-        )
-        return content, self._cost(
-            content, int(self._costs[ends, row]), int(self._last[ends, size, row])
-        )
-
-    def _cost(self, content: CpuContent, limited: int, value: int) -> int:
-        """Return the cost of a content; where costs are priced, its value gives the cost."""
-        prices = self._priced.prices
-        if self._priced.data.limit is not None:
-            return limited
-        return (prices.worth(content) - value) // prices.cost
+    def _with_cost(self, found: FoundContent) -> tuple[CpuContent, int]:
+        """Return a content with its cost; where costs are priced, its value gives the cost."""
+        fragments = tuple(fragment for fragment, _ in found.visits)
+        tokens = tuple(sorted(token for _, token in found.visits if token >= 0))
+        content, price = CpuContent(found.tasks, tokens, fragments), self._prices.cost
+        if price:
+            return content, (self._prices.worth(content) - found.value) // price
+        return content, found.cost
 
 
 class PricedProblem:
@@ -164,7 +89,7 @@ class PricedProblem:
         The worth of tasks, in integers.
     check
         Called often; may end the work by an exception.
-    fragments
+    options
         The priced options of each fragment, if they are known.
     """
 
@@ -173,14 +98,14 @@ class PricedProblem:
         problem: RemainingProblem,
         prices: Prices,
         check: Callable[[], None] = lambda: None,
-        fragments: PricedFragments | None = None,
+        options: PricedOptions | None = None,
     ) -> None:
         self.problem = problem
         self.prices = prices
         self.check = check
-        self._fragments = fragments = fragments or PricedFragments(problem, prices, check)
+        self.options = options or priced_options(problem, prices, check)
         self.groups = [
-            [PricedGroup(fragments, group, pattern) for pattern in problem.patterns()]
+            [PricedGroup(self, group, pattern) for pattern in problem.patterns()]
             for group in problem.data.groups
         ]
 
@@ -196,8 +121,8 @@ class PricedProblem:
         """
         rest = self.problem.without(column)
         changed = column.content.fragments
-        fragments = PricedFragments(rest, self.prices, self.check, self._fragments, changed)
-        return PricedProblem(rest, self.prices, self.check, fragments)
+        options = priced_options(rest, self.prices, self.check, self.options, changed)
+        return PricedProblem(rest, self.prices, self.check, options)
 
     def release(self) -> None:
         """Give memory back; after that there are bin weights, but no columns any more."""

@@ -15,13 +15,16 @@ from itertools import pairwise
 from math import gcd
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dfopt.costs.closed_form import CpuStart
+from dfopt.costs.role import Role
+from dfopt.native.pricing import ENDS, EXITS, FRAGMENT, TASK_CLASS, PricingTables
 from dfopt.solvers.aggregation import Aggregation
-from dfopt.solvers.configuration.cost_grid import CostGrid, sums_of_both
-from dfopt.solvers.configuration.fragment_knapsack import Flags, Integers
-from dfopt.solvers.configuration.fragment_options import ROLES
+from dfopt.solvers.configuration.cost_grid import CostGrid, Integers, sums_of_both
 from dfopt.verify.sizes import least_visits
+
+Flags = NDArray[np.bool_]
 
 MOST_ENTRIES = 2**27
 """The largest table of pricing has at most 2**27 entries of 8 bytes: one gigabyte."""
@@ -39,25 +42,6 @@ class CpuGroup:
 
     start: CpuStart
     cpus: tuple[int, ...]
-
-
-class TablePool:
-    """Large tables that are used again, since new memory costs more than filling a table."""
-
-    def __init__(self) -> None:
-        self._spare: list[Integers] = []
-
-    def borrow(self, shape: tuple[int, ...]) -> Integers:
-        """Return a table; what is in it is left over from before."""
-        while self._spare:
-            table = self._spare.pop()
-            if table.shape == shape:
-                return table
-        return np.empty(shape, np.int64)
-
-    def give_back(self, table: Integers) -> None:
-        """Take back a table that is not used any more."""
-        self._spare.append(table)
 
 
 @dataclass(frozen=True)
@@ -80,9 +64,30 @@ class PricingData:
     check: Callable[[], None] = lambda: None
 
     @cached_property
-    def tables(self) -> TablePool:
-        """The tables of pricing."""
-        return TablePool()
+    def tables(self) -> PricingTables:
+        """The instance as the core knows it."""
+        base, leaving, entry = self.rounded(self.cost_grid.unit)
+        fragments = np.empty(self.fragments, FRAGMENT)
+        behind = np.cumsum([0, *map(len, self.cost_grid.rows)])
+        fragments["first_class"] = self.first_class[:-1]
+        fragments["last_class"] = self.first_class[1:]
+        fragments["first_row"], fragments["last_row"] = behind[:-1], behind[1:]
+        fragments["may_be_first"] = self.may_be_first
+        classes = np.empty(len(base), TASK_CLASS)
+        classes["size"] = self.task_sizes
+        classes["base"], classes["leaving"] = base, leaving.T
+        classes["first_token"] = self.first_token[:-1]
+        classes["last_token"] = self.first_token[1:]
+        return PricingTables(
+            fragments,
+            classes,
+            entries=entry,
+            rows=np.concatenate(self.cost_grid.rows),
+            grid=self.cost_grid.costs,
+            unit=self.cost_grid.unit,
+            capacity=self.capacity,
+            duties=EXITS | ENDS if self.needs_last else EXITS,
+        )
 
     @cached_property
     def groups(self) -> tuple[CpuGroup, ...]:
@@ -276,7 +281,7 @@ class PricingData:
         sets = 4 if self.needs_last else 2
         classes = max(last - first for first, last in self.ranges)
         across = len(self.first_class) * len(self.groups) * sets
-        return max(across, (classes + 1) * sets, 2 * ROLES) * (self.capacity + 1)
+        return max(across, (classes + 1) * sets, 2 * len(Role)) * (self.capacity + 1)
 
     @cached_property
     def table_entries(self) -> int:

@@ -10,9 +10,9 @@ import numpy as np
 
 from dfopt.solvers.configuration.branching_rules import Feature, VisitsFragment, VisitsPair
 from dfopt.solvers.configuration.columns import Column, CpuContent
-from dfopt.solvers.configuration.fragment_knapsack import Flags, Integers
+from dfopt.solvers.configuration.cost_grid import Integers
 from dfopt.solvers.configuration.prices import Prices
-from dfopt.solvers.configuration.pricing_data import PricingData
+from dfopt.solvers.configuration.pricing_data import Flags, PricingData
 from dfopt.structs import replace
 
 Range = tuple[int, int]

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import functools
-from contextlib import suppress
-
 from dfopt.errors import MethodError
-from dfopt.problem.instance import Instance, Task
-from dfopt.problem.penalties import PenaltyF, PenaltyMatrix
+from dfopt.problem.penalties import PenaltyMatrix
 from dfopt.solvers.aggregation import has_moderate_sizes
-from dfopt.solvers.compilation.compiled import load
 from dfopt.solvers.configuration.configuration_search import ConfigurationSearch
 from dfopt.solvers.configuration.idle_costs import settle_idle_costs
 from dfopt.solvers.heuristics import first_schedule
 from dfopt.solvers.heuristics.local_search import walking_beside
-from dfopt.solvers.search import Search, SearchOver
+from dfopt.solvers.search import Search
 
 
 def solve_by_configurations(search: Search) -> None:
@@ -42,18 +37,6 @@ def solve_by_configurations(search: Search) -> None:
         search.enter("local search")
         first_schedule.improve(search, effort=0.2 if search.workers > 1 else 1.0)
     search.check()
-    search.enter("loading; compiling at the first time")
-    load(first_calls, search.check)
     with walking_beside(search):
         settle_idle_costs(search)
         ConfigurationSearch(search).solve()
-
-
-@functools.cache
-def first_calls() -> None:
-    """Solve something tiny, so that every compiled function is loaded."""
-    tasks = tuple(Task(id=str(number), df=str(number % 2), lines=number) for number in range(4))
-    tiny = Search(Instance(cpus=2, penalty=PenaltyF(read_line=1, write_back=1), tasks=tasks))
-    tiny.found([[0, 1], [2, 3]])
-    with suppress(SearchOver):
-        ConfigurationSearch(tiny).solve()

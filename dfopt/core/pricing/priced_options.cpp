@@ -1,0 +1,28 @@
+#include "priced_options.hpp"
+
+#include <utility>
+
+namespace dfopt::pricing {
+
+PricedOptions::PricedOptions(PricedTasks priced, const PricedOptions* known)
+    : tasks(std::move(priced)) {
+    if (known != nullptr) options_ = known->options_;
+    options_.resize(tasks.fragments.size());
+}
+
+bool PricedOptions::advance() {
+    std::int64_t steps = steps_of_call;
+    for (; next_ < std::ssize(options_); ++next_) {
+        if (!tasks.fragments[next_].is_changed) continue;
+        if (!search_) search_.emplace(tasks, next_);
+        while (const Index taken = search_->go_on()) {
+            steps -= taken;
+            if (steps < 0) return false;
+        }
+        options_[next_] = std::move(search_->options);
+        search_.reset();
+    }
+    return true;
+}
+
+} // namespace dfopt::pricing
