@@ -11,6 +11,7 @@ import difflib
 import re
 from collections.abc import Callable, Collection, Mapping
 from datetime import date, time
+from enum import StrEnum
 from functools import cache, partial
 from math import log2
 from operator import ge, gt, le, lt
@@ -171,6 +172,35 @@ def either(*parts: type[DocumentPart]) -> Any:
     return Annotated[Any, Meta(extra={"parts": parts}, extra_json_schema={"anyOf": schemas})]
 
 
+def each_of(words: type[StrEnum], newer: Collection[str] = ()) -> Meta:
+    """Return what says that a dictionary has a number for each word of an enumeration.
+
+    Documents may lack ``newer`` words, whose number is then 0. Words may have a ``meaning``.
+    """
+    due = [str(word) for word in words if word not in newer]
+    schemas = {
+        str(word): {
+            "type": "integer",
+            "minimum": 0,
+            **({"description": word.meaning} if hasattr(word, "meaning") else {}),
+        }
+        for word in words
+    }
+    schema = {
+        "type": "object",
+        "properties": schemas,
+        "required": due,
+        "additionalProperties": False,
+    }
+
+    def read(value: object) -> dict[Any, int]:
+        known = {str(word): (word, reader(Natural), False) for word in words}
+        given: dict[Any, int] = read_keys(value, known, due, "it is required")
+        return {word: given.get(word, 0) for word in words}
+
+    return Meta(extra={"reader": read}, extra_json_schema={"replaced_by": schema})
+
+
 def reader(kind: Any) -> Read:
     """Return the reader of a type: it takes a value of JSON or TOML, or one of Python.
 
@@ -195,8 +225,9 @@ def document_of(part: DocumentPart) -> dict[str, Any]:
     if not _holds_own(type(part)):
         text = msgspec.json.encode(part, enc_hook=lambda column: column.tolist())
         return msgspec.json.decode(text)  # type: ignore[no-any-return]
-    document = {}
-    omits = part.__struct_config__.omit_defaults
+    config = part.__struct_config__
+    document: dict[str, Any] = {} if config.tag_field is None else {config.tag_field: config.tag}
+    omits = config.omit_defaults
     for each in _struct_type(type(part)).fields:
         value = getattr(part, each.name)
         is_default = value is each.default or (each.default_factory is dict and not value)

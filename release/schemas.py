@@ -12,6 +12,7 @@ from typing import Any, get_type_hints
 import msgspec
 from msgspec.structs import fields
 
+from dfopt.bench.summary import BENCH_SUMMARY
 from dfopt.compare.attainable.bound.proof_document import PROOFS
 from dfopt.compare.compare_schedules import OF_SCHEDULES
 from dfopt.compare.document import ONE_TRACE, SEVERAL_TRACES
@@ -23,6 +24,11 @@ from dfopt.files.result_document import RESULTS
 from dfopt.simulate.runs import RUN_QUEUE
 from dfopt.simulate.scenario import DomainRow
 from dfopt.simulate.scenario_document import ScenarioDocument
+from dfopt.info.instance import INSTANCE_INFO
+from dfopt.info.trace import TRACE_INFO
+from dfopt.simulate.run_queue.runs import RUN_QUEUE
+from dfopt.simulate.run_queue.scenario import DomainRow
+from dfopt.simulate.run_queue.scenario_document import ScenarioDocument
 from dfopt.structs import derived_key, keys_of, parts_of
 from dfopt.trace.readers.dfopt_trace_lines import KINDS, HeaderLine
 from dfopt.verify import VERIFICATIONS
@@ -51,6 +57,9 @@ TYPES: tuple[DocumentType[Any], ...] = (
     ONE_TRACE,
     SEVERAL_TRACES,
     OF_SCHEDULES,
+    INSTANCE_INFO,
+    TRACE_INFO,
+    BENCH_SUMMARY,
 )
 
 MORE_PARTS = {Format.TRACE: tuple(KINDS.values()), Format.SCENARIO: (DomainRow,)}
@@ -165,8 +174,6 @@ def _finish(part: dict[str, Any], kind: Any) -> None:
             _refuse_null(field)
         elif field.pop("nullable", False):  # an infinite number is written as null
             field["type"] = [field["type"], "null"]
-        if field.get("type") == "object":
-            field["patternProperties"] = OWN_KEYS
         if name in texts and "const" not in field:
             field["description"] = re.sub(r":\w+:`~?([^`]*)`", r"\1", texts[name])
             if {"type": "null"} in field.get("anyOf", ()):
@@ -191,9 +198,10 @@ def _replace(field: dict[str, Any]) -> None:
     for one in (field, *field.get("anyOf", ())):
         if "replaced_by" in one:
             given = one["replaced_by"]
-            field.clear()
-            field |= given
-            return
+            one.clear()
+            one.update(given)
+        if one.get("type") == "object":
+            one["patternProperties"] = OWN_KEYS
 
 
 def _refuse_null(field: dict[str, Any]) -> None:

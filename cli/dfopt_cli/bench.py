@@ -119,7 +119,7 @@ def bench(
     """
     from dfopt.bench import Settings, read_published, read_set, run
     from dfopt.bench.rows import check_method
-    from dfopt.bench.summary import summary_document
+    from dfopt.bench.summary import BENCH_SUMMARY, bench_summary
     from dfopt.bench.tables import published_table, report_tables
     from dfopt_cli.bench_view import progress_bar
 
@@ -148,7 +148,7 @@ def bench(
             on_progress=show,
         )
     if as_json:
-        print_json(summary_document(report, settings, output, bounds))
+        print_json(BENCH_SUMMARY.to_document(bench_summary(report, settings, output, bounds)))
     else:
         beside = [] if bounds is None else [published_table(report, bounds)]
         print_tables([*beside, *report_tables(report, settings, output)])

@@ -54,29 +54,27 @@ def info(
 
 def show_instance(file: str, *, as_json: bool) -> None:
     """Print what an instance holds."""
-    from dfopt.info import instance_info
-    from dfopt.info_tables import instance_tables
+    from dfopt.info.instance import INSTANCE_INFO, instance_info
 
-    document = instance_info(read_instance_and_warn(file))
+    found = instance_info(read_instance_and_warn(file))
     if as_json:
-        print_json(document)
+        print_json(INSTANCE_INFO.to_document(found))
     else:
-        print_tables(instance_tables(document))
+        print_tables(found.tables())
 
 
 def show_trace(file: str, labels: LabelOptions, *, verbose: bool, as_json: bool) -> None:
     """Print what a trace holds; what makes it doubtful goes to standard error."""
-    from dfopt.info import trace_info
-    from dfopt.info_tables import trace_tables
+    from dfopt.info.trace import TRACE_INFO, trace_info
     from dfopt.trace.longest_waits import longest_waits
     from dfopt.trace.trace_format import format_of
 
     content = format_of(first_bytes(file))
     trace, source = labelled_if_possible(file, labels)
     trace = named(trace, *names_of([file]))
-    document = trace_info(trace, content=content.value, labels=source)
-    tell_warnings(file, (*trace.quality.warnings, *document["waits"]["warnings"]))
+    found = trace_info(trace, content=content.value, labels=source)
+    tell_warnings(file, (*trace.quality.warnings, *found.waits.warnings))
     if as_json:
-        print_json(document)
+        print_json(TRACE_INFO.to_document(found))
     else:
-        print_tables([*trace_tables(document), *([longest_waits(trace)] if verbose else [])])
+        print_tables([*found.tables(), *([longest_waits(trace)] if verbose else [])])

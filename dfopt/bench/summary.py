@@ -9,26 +9,29 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Annotated
 
 from dfopt.bench.benchmark import Report
 from dfopt.bench.rows import Row, RowStatus, Settings, line_named
 from dfopt.checks import described
 from dfopt.errors import FileError
 from dfopt.files import read_text
+from dfopt.files.documents import DocumentType
 from dfopt.files.formats import Format
 from dfopt.files.streams import shown_name
+from dfopt.structs import DocumentPart, Natural, NonNegative, Positive, Share, each_of
 
 SHIFT_S = 1.0
 """Shift of the geometric mean of times: times far below 1 s hardly count."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MethodFigures:
+class MethodFigures(DocumentPart):
     """The figures of the rows of a method.
 
     Parameters
     ----------
+    method
+        The method.
     runs
         How many rows there are.
     statuses
@@ -47,25 +50,27 @@ class MethodFigures:
         applicable not at all; None where no row is left.
     """
 
-    runs: int
-    statuses: dict[str, int]
-    proven: int
-    certified: int
-    refuted: int
-    mean_gap: float | None
-    max_time_s: float | None
-    mean_time_s: float | None
+    method: str
+    runs: Natural
+    statuses: Annotated[dict[RowStatus, Natural], each_of(RowStatus)]
+    proven: Natural
+    certified: Natural
+    refuted: Natural
+    mean_gap: NonNegative | None
+    max_time_s: NonNegative | None
+    mean_time_s: NonNegative | None
 
 
 def summarise(rows: Sequence[Row]) -> dict[str, MethodFigures]:
     """Return the figures of the rows of each method, in the order in which methods come."""
     methods = dict.fromkeys(row.method for row in rows)
-    return {method: figures_of(row for row in rows if row.method == method) for method in methods}
+    return {
+        method: _figures(method, [row for row in rows if row.method == method])
+        for method in methods
+    }
 
 
-def figures_of(rows: Iterable[Row]) -> MethodFigures:
-    """Return the figures of rows together."""
-    rows = list(rows)
+def _figures(method: str, rows: Sequence[Row]) -> MethodFigures:
     counts = Counter(row.status for row in rows)
     proven = [row for row in rows if row.is_proven]
     gaps = [row.gap for row in rows if row.gap is not None]
@@ -75,8 +80,9 @@ def figures_of(rows: Iterable[Row]) -> MethodFigures:
         if row.status is not RowStatus.NOT_APPLICABLE
     ]
     return MethodFigures(
+        method=method,
         runs=len(rows),
-        statuses={str(status): counts[status] for status in RowStatus},
+        statuses={status: counts[status] for status in RowStatus},
         proven=len(proven),
         certified=sum(row.certificate not in {"", "search"} for row in proven),
         refuted=sum(row.verified == "no" for row in rows),
@@ -160,10 +166,10 @@ def judged(rows: Iterable[Row], published: Mapping[str, PublishedBounds]) -> tup
     )
 
 
-def verdict_counts(verdicts: Iterable[Judged]) -> dict[str, int]:
+def verdict_counts(verdicts: Iterable[Judged]) -> dict[Verdict, int]:
     """Return how often each verdict was given."""
     counts = Counter(item.verdict for item in verdicts)
-    return {str(verdict): counts[verdict] for verdict in Verdict}
+    return {verdict: counts[verdict] for verdict in Verdict}
 
 
 def read_published(path: str | Path) -> dict[str, PublishedBounds]:
@@ -212,37 +218,116 @@ def _bound(text: str, column: str) -> int | None:
     return int(text)
 
 
-def summary_document(
+class UsedSettings(DocumentPart):
+    """How every instance was solved; see :class:`Settings`.
+
+    Parameters
+    ----------
+    method, seed, workers
+        As ``dfopt solve`` takes them.
+    time_limit_s, gap_limit
+        When a search ended without its proof: after how many seconds, and at which gap if at any.
+    """
+
+    method: str
+    seed: Natural
+    time_limit_s: NonNegative
+    gap_limit: Share | None
+    workers: Positive
+
+
+class JudgedInstance(DocumentPart):
+    """The result of a method, beside what was published about its instance.
+
+    Parameters
+    ----------
+    instance, method
+        Their names.
+    lower, upper
+        What was published; None if nothing was.
+    verdict
+        How the result stands to that.
+    """
+
+    instance: str
+    method: str
+    lower: Natural | None
+    upper: Natural | None
+    verdict: Verdict
+
+
+class Verdicts(DocumentPart):
+    """What became of published bounds.
+
+    Parameters
+    ----------
+    verdicts
+        How many results have each verdict.
+    instances
+        The results.
+    """
+
+    verdicts: Annotated[dict[Verdict, Natural], each_of(Verdict)]
+    instances: tuple[JudgedInstance, ...]
+
+
+class BenchSummary(DocumentPart):
+    """What a benchmark found.
+
+    Parameters
+    ----------
+    csv
+        The file that holds the rows.
+    settings
+        How every instance was solved, an entry for each method.
+    runs
+        Instances of the set times methods.
+    finished, resumed
+        How many of them have their row, and how many of those had it before this run.
+    methods
+        The figures of each method.
+    published
+        What became of published bounds; only where some were given.
+    """
+
+    csv: str
+    settings: tuple[UsedSettings, ...]
+    runs: Positive
+    finished: Natural
+    resumed: Natural
+    methods: tuple[MethodFigures, ...]
+    published: Verdicts | None = None
+
+
+BENCH_SUMMARY = DocumentType(Format.BENCH_SUMMARY, BenchSummary)
+
+
+def bench_summary(
     report: Report,
     settings: Sequence[Settings],
     csv: str,
     published: Mapping[str, PublishedBounds] | None = None,
-) -> dict[str, Any]:
-    """Return the document of the format ``dfopt-bench-summary/1``."""
-    document: dict[str, Any] = {
-        "format": Format.BENCH_SUMMARY,
-        "csv": csv,
-        "settings": [asdict(each) for each in settings],
-        "runs": report.total,
-        "finished": len(report.rows),
-        "resumed": report.resumed,
-        "methods": [
-            {"method": method, **asdict(figures)}
-            for method, figures in summarise(report.rows).items()
-        ],
-    }
-    if published is not None:
-        verdicts = judged(report.rows, published)
-        document["published"] = {
-            "verdicts": verdict_counts(verdicts),
-            "instances": [
-                {
-                    "instance": item.row.instance,
-                    "method": item.row.method,
-                    **asdict(item.published),
-                    "verdict": str(item.verdict),
-                }
-                for item in verdicts
-            ],
-        }
-    return document
+) -> BenchSummary:
+    """Return what a benchmark found, also beside what was published, if something was."""
+    found = judged(report.rows, published or {})
+    verdicts = Verdicts(
+        verdicts=verdict_counts(found),
+        instances=tuple(
+            JudgedInstance(
+                instance=each.row.instance,
+                method=each.row.method,
+                verdict=each.verdict,
+                **asdict(each.published),
+            )
+            for each in found
+        ),
+    )
+    return BenchSummary(
+        csv=csv,
+        settings=tuple(UsedSettings(**asdict(each)) for each in settings),
+        runs=report.total,
+        finished=len(report.rows),
+        resumed=report.resumed,
+        methods=tuple(summarise(report.rows).values()),
+        published=None if published is None else verdicts,
+    )

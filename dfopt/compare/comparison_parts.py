@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated
 
 from msgspec import Meta, field
 
 from dfopt.compare.window_length import parse_window
 from dfopt.errors import DfoptError, FileError
-from dfopt.structs import DocumentPart, Natural, NonNegative, read_keys, reader
+from dfopt.structs import DocumentPart, Natural, NonNegative, each_of, reader
 from dfopt.trace.fragment_titles import CommCount
 
 
@@ -68,14 +68,6 @@ class Cause(StrEnum):
     SAME_TYPE = "same type again", "same type", "one of the same type ran before on this CPU"
 
 
-def _causes(value: object) -> dict[Cause, int]:
-    """Return costs by cause; older documents lack the cause of matrices, which cost nothing."""
-    known = {str(cause): (cause, reader(Natural), False) for cause in Cause}
-    required = [str(cause) for cause in Cause if cause is not Cause.SAME_TYPE]
-    given: dict[Any, int] = read_keys(value, known, required, "it is required")
-    return {cause: given.get(cause, 0) for cause in Cause}
-
-
 def _label(value: object) -> str:
     """Return the length of a window as it is written."""
     text: str = reader(str)(value)
@@ -85,23 +77,7 @@ def _label(value: object) -> str:
         raise FileError(error.problem) from None
 
 
-Causes = Annotated[
-    dict[Cause, Natural],
-    Meta(
-        extra={"reader": _causes},
-        extra_json_schema={
-            "replaced_by": {
-                "type": "object",
-                "properties": {
-                    str(cause): {"type": "integer", "minimum": 0, "description": cause.meaning}
-                    for cause in Cause
-                },
-                "required": [str(cause) for cause in Cause if cause is not Cause.SAME_TYPE],
-                "additionalProperties": False,
-            }
-        },
-    ),
-]
+Causes = Annotated[dict[Cause, Natural], each_of(Cause, newer=[Cause.SAME_TYPE])]
 """What was paid by cause."""
 
 WindowLabel = Annotated[str, Meta(extra={"reader": _label})]

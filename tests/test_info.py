@@ -5,11 +5,15 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 
+from dfopt.info.trace import BusyShares, TraceInfo, trace_info
 from dfopt.trace.readiness import readiness_of
-from dfopt.trace.summary import trace_summary
-from dfopt.trace.trace import UNMANAGED
+from dfopt.trace.trace import UNMANAGED, Trace
 from tests.trace.traces import traces
 from tests.trace.woken import SLEEPS, woken_trace, woken_traces
+
+
+def info(trace: Trace) -> TraceInfo:
+    return trace_info(trace, content="made by hand", labels=None)
 
 
 @pytest.mark.slow
@@ -21,7 +25,7 @@ def test_how_much_of_the_time_several_cpus_ran_one_fragment(trace):
         runs = (trace.start <= begin) & (trace.end >= end) & (trace.fragment != UNMANAGED)
         used = trace.fragment[runs].tolist()
         shared += (end - begin) * (len(set(used)) < len(used))
-    found = trace_summary(trace)["same_fragment_share"]
+    found = info(trace).same_fragment_share
     if found is None:
         assert shared == 0
     else:
@@ -31,8 +35,8 @@ def test_how_much_of_the_time_several_cpus_ran_one_fragment(trace):
 @pytest.mark.slow
 @given(woken_traces())
 def test_waits(trace):
-    found = trace_summary(trace)["waits"]
-    if found["problem"]:
+    found = info(trace).waits
+    if found.problem:
         assert not len(trace.wakeups.time) + len(trace.first_wakeups.time)
         return
     readiness = readiness_of(trace)
@@ -41,22 +45,22 @@ def test_waits(trace):
         for row in range(len(trace))
         if readiness.known[row] and trace.fragment[row] != UNMANAGED
     )
-    assert found["known"] == len(waits)
-    assert found["unknown"] == (trace.fragment != UNMANAGED).sum() - len(waits)
+    assert found.known == len(waits)
+    assert found.unknown == (trace.fragment != UNMANAGED).sum() - len(waits)
     if not waits:
-        assert found["longest"] is None
+        assert found.longest is None
         return
-    assert found["mean"] == pytest.approx(sum(waits) / len(waits), abs=1e-6)
+    assert found.mean == pytest.approx(sum(waits) / len(waits), abs=1e-6)
     for key, part in (("median", 0.5), ("p99", 0.99)):
         enough = [wait for wait in waits if sum(w <= wait for w in waits) >= part * len(waits)]
-        assert found[key] == min(enough)
-    assert found["longest"] == max(waits)
+        assert getattr(found, key) == min(enough)
+    assert found.longest == max(waits)
 
 
 def test_how_busy_cpus_were():
     trace = woken_trace((0, 0, 10, "a", SLEEPS), (1, 5, 10, "b", SLEEPS), cpus=3)
-    summary = trace_summary(trace)
-    assert summary["busy"] == {"share": 0.5, "shares": [1.0, 0.5, 0.0]}
-    assert summary["same_fragment_share"] == 0.5
-    empty = trace_summary(woken_trace((0, 5, 5, "a", SLEEPS)))
-    assert (empty["busy"], empty["same_fragment_share"]) == (None, None)
+    summary = info(trace)
+    assert summary.busy == BusyShares(share=0.5, shares=(1.0, 0.5, 0.0))
+    assert summary.same_fragment_share == 0.5
+    empty = info(woken_trace((0, 5, 5, "a", SLEEPS)))
+    assert (empty.busy, empty.same_fragment_share) == (None, None)

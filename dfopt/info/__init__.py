@@ -1,0 +1,1 @@
+"""What an instance or a trace holds, in figures: the documents ``dfopt-info/1``."""
