@@ -139,10 +139,10 @@ def table_of(
     return Table(title, columns(*shown.values()), rows, notes)
 
 
-def facts(rows: Mapping[str, Value], title: str = "") -> Table:
+def facts(rows: Mapping[str, Value], title: str = "", notes: Sequence[str] = ()) -> Table:
     """Return a table of names and what there is to say; those with None are left out."""
     known = [(name, value) for name, value in rows.items() if value is not None]
-    return Table(title, columns("", ""), known)
+    return Table(title, columns("", ""), known, notes)
 
 
 def side_by_side(names: Sequence[str], tables: Sequence[Table], called: str) -> list[Table]:

@@ -542,14 +542,14 @@ class BatchingResult(DocumentPart):
 
     def tables(self, model: BatchingModel) -> list[Table]:
         """Return all of it as tables."""
-        parameters = facts({
+        parameters = {
             shown: Uncertain(getattr(model, name), assumed=name in model.assumed)
             for name, shown in SHOWN.items()
-        })  # fmt: skip
+        }
         chosen = self.pareto
         title = f"Batches that no other ones beat, GRANULARITY {chosen.granularity:,}"
         tables = [
-            replace(parameters, title=model.name, notes=["~: assumed"] if self.assumed else []),
+            facts(parameters, model.name, ["~: assumed"] * bool(self.assumed)),
             Table(
                 "Gain by PROCESS_LENGTH",
                 columns(

@@ -16,7 +16,7 @@ from msgspec.structs import asdict
 from dfopt.files.documents import DocumentType
 from dfopt.files.formats import Format
 from dfopt.structs import Checked, DocumentPart, Natural, Positive, replace
-from dfopt.table import Table, Value, columns, facts, table_of
+from dfopt.table import Table, Value, columns, table_of
 from dfopt_models.errors import ModelError
 from dfopt_models.locks import (
     MOST_CPUS,
@@ -36,7 +36,7 @@ from dfopt_models.locks import (
     think_for,
     third_band,
 )
-from dfopt_models.model import AnalyticModel, Sourced
+from dfopt_models.model import AnalyticModel, Sourced, assumed_in, parameters_table
 
 LEAST, MOST = 2.0**-62, 2.0**62
 """Times are from the first to the second, so that no ratio of them overflows."""
@@ -389,9 +389,7 @@ class ContentionModel(Checked):
     @property
     def assumed(self) -> tuple[str, ...]:
         """The parameters that are assumptions, with their tables."""
-        return tuple(
-            f"{table}.{name}" for table, part in self.parts.items() for name in part.assumed
-        )
+        return assumed_in({f"{name}.": part for name, part in self.parts.items()})
 
     @property
     def knee(self) -> float:
@@ -734,10 +732,7 @@ class ContentionResult(DocumentPart):
         law = "" if self.holds is Holds.EXPONENTIAL else ", exponential"
         scans = range(1, len(self.contention[0].looks or ()) + 1)
         tables = [
-            replace(
-                facts(self._facts(model), self.model),
-                notes=[f"~ assumed: {', '.join(self.assumed)}"] if self.assumed else [],
-            ),
+            parameters_table(self.model, self._facts(model), self.assumed),
             table_of(
                 "One lock, and a lock for each CPU",
                 self.contention,

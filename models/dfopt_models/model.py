@@ -7,7 +7,7 @@ tables follow. A small model is a single file. Pictures are in :mod:`dfopt_model
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -20,6 +20,7 @@ from dfopt.files import write_text
 from dfopt.files.documents import DocumentType
 from dfopt.files.streams import shown_name
 from dfopt.structs import Checked, DocumentPart
+from dfopt.table import Table, Value, facts
 from dfopt_models.errors import ModelError
 from dfopt_models.formulas import Formula
 from dfopt_models.parameter_files import parameter_name, parameter_text, shipped_parameters
@@ -60,6 +61,21 @@ class Sourced(Checked):
         """The parameters that are assumptions."""
         sources = self.sources.items()
         return tuple(name for name, source in sources if source.lower().startswith(ASSUMED))
+
+
+def assumed_in(tables: Mapping[str, Sourced | None]) -> tuple[str, ...]:
+    """Return the parameters of tables that are assumptions, after where they stand."""
+    return tuple(
+        f"{place}{name}"
+        for place, table in tables.items()
+        if table is not None
+        for name in table.assumed
+    )
+
+
+def parameters_table(name: str, known: Mapping[str, Value], assumed: Collection[str]) -> Table:
+    """Return the table of a model's parameters, with a note that names the assumptions."""
+    return facts(known, name, [f"~ assumed: {', '.join(assumed)}"] * bool(assumed))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,11 +23,11 @@ from msgspec import Meta, field
 from dfopt.errors import FileError
 from dfopt.files.documents import DocumentType
 from dfopt.files.formats import Format
-from dfopt.structs import NULLABLE, DocumentPart, replace
-from dfopt.table import Table, TableColumn, Uncertain, Value, columns, facts
+from dfopt.structs import NULLABLE, DocumentPart
+from dfopt.table import Table, TableColumn, Uncertain, Value, columns
 from dfopt_models.errors import ModelError, OptionError
 from dfopt_models.formulas import Equations, exact
-from dfopt_models.model import AnalyticModel, Sourced
+from dfopt_models.model import AnalyticModel, Sourced, assumed_in, parameters_table
 
 if TYPE_CHECKING:
     from sympy import Eq, Expr
@@ -535,14 +535,8 @@ class QueueingResult(DocumentPart):
 
     def tables(self, model: QueueingModel) -> list[Table]:
         """Return all of it as tables."""
-        tables_of: dict[str, Sourced | None] = {"": model, "cache.": model.cache}
-        tables_of |= {f"program {program.name}: ": program for program in model.programs}
-        assumed = [
-            f"{place}{name}"
-            for place, table in tables_of.items()
-            if table is not None
-            for name in table.assumed
-        ]
+        programs = {f"program {program.name}: ": program for program in model.programs}
+        assumed = assumed_in({"": model, "cache.": model.cache, **programs})
         parameters: dict[str, Value] = {
             f"{name} [s]": Uncertain(getattr(self, name), assumed=name in assumed)
             for name in ("service", "reload")
@@ -550,10 +544,7 @@ class QueueingResult(DocumentPart):
         parameters["reload ÷ service"] = self.reload / self.service
         names = [program.name for program in self.programs]
         tables = [
-            replace(
-                facts(parameters, model.name),
-                notes=[f"~ assumed: {', '.join(assumed)}"] if assumed else [],
-            ),
+            parameters_table(model.name, parameters, assumed),
             Table(
                 "Response time ÷ service time",
                 columns(

@@ -1360,7 +1360,7 @@ class ResponseTimeResult(DocumentPart):
             facts({"baseline": model.baseline}, model.name),
             *(_on_machine(model, machine, rows) for machine in machines),
             *self._useful_share(model, tuple(machines)),
-            replace(facts(fronts), notes=[f"least of both: {explained}"]),
+            facts(fronts, notes=[f"least of both: {explained}"]),
             Table(
                 "",
                 notes=[

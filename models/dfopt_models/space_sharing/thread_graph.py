@@ -17,6 +17,7 @@ from dfopt.files.formats import Format
 from dfopt.files.streams import shown_name
 from dfopt.files.strict_json import Document
 from dfopt.structs import DocumentPart, described_value
+from dfopt_models.errors import check_distinct
 from dfopt_models.space_sharing.programs import GraphProgram, time_at_levels
 
 if TYPE_CHECKING:
@@ -164,14 +165,8 @@ def _thread_graph(document: GraphDocument) -> ThreadGraph:
     if document.edges is not None and document.links is not None:
         raise FileError("is another name for 'edges'; keep one of them", place="links")
     graph: nx.DiGraph[str] = nx.DiGraph()
-    for position, node in enumerate(document.nodes):
-        name = str(node.id)
-        if name in graph:
-            raise FileError(
-                f"{described_value(name)} is there more than once; rename one",
-                place=f"nodes[{position}].id",
-            )
-        graph.add_node(name, work=float(node.work))
+    check_distinct([str(node.id) for node in document.nodes], "nodes[{}].id")
+    graph.add_nodes_from((str(node.id), {"work": float(node.work)}) for node in document.nodes)
     key = "edges" if document.links is None else "links"
     for position, edge in enumerate(document.edges or document.links or ()):
         ends = str(edge.source), str(edge.target)

@@ -239,7 +239,7 @@ def test_time_steps_need_more_work_than_their_serial_part(tmp_path):
         ({"nodes": [{"id": "a", "work": "1"}]}, "nodes[0].work: must be a number"),
         ({"nodes": [{"id": "a"}]}, "nodes[0].work: is missing"),
         ({"nodes": [{"id": "a", "work": 1, "wrk": 1}]}, "did you mean 'work'"),
-        ({"nodes": GRAPH["nodes"][:1] * 2}, "nodes[1].id: 'a' is there more than once"),
+        ({"nodes": GRAPH["nodes"][:1] * 2}, "nodes[1].id: 'a' is there twice"),
         ({"directed": False}, "directed: must be true"),
         ({"multigraph": True}, "multigraph: must be false"),
         ({"links": []}, "links: is another name for 'edges'"),
