@@ -106,6 +106,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "bench": bench,
     "schema": schema,
     "plot schedule": plot.schedule,
+    "plot profile": plot.profile,
     "plot foresight": plot.foresight,
     "plot frontier": plot.frontier,
     "plot attainable": plot.attainable,

@@ -53,6 +53,33 @@ def schedule(instance: InstanceArgument, result: ResultArgument, output: Picture
     save_picture(axes, output)
 
 
+def profile(
+    rows: Annotated[
+        list[str],
+        typer.Argument(metavar="CSV", help="Rows that 'dfopt bench -o' wrote.", show_default=False),
+    ],
+    *,
+    output: PictureOption,
+) -> None:
+    """Draw how many instances each method solves, and how fast.
+
+    It is the performance profile of Dolan and Moré (2002): for each factor the share of instances
+    that a method solves within this factor of the fastest method's time. The line of a method
+    begins with the share on which it is the fastest, and ends with the share that it solves.
+
+    Example: dfopt plot profile rows.csv -o profile.svg
+    """
+    from dfopt.bench import performance_ratios, read_rows
+    from dfopt.plot import check_picture_name, plot_profile, save_picture
+
+    check_picture_name(output)
+    check_output(output, *rows)
+    ratios = performance_ratios([row for file in rows for row in read_rows(file)])
+    with naming(" ".join(rows)):
+        axes = plot_profile(ratios)
+    save_picture(axes, output)
+
+
 def foresight(
     traces: Compared,
     *,

@@ -1,6 +1,7 @@
 """Methods over a set of instances: every instance in a process of its own, a CSV row for each."""
 
 from dfopt.bench.benchmark import Report, RunProgress, run
+from dfopt.bench.profile import performance_ratios, share_within
 from dfopt.bench.rows import Row, RowStatus, Settings, read_rows
 from dfopt.bench.sets import Entry, read_set
 from dfopt.bench.summary import (
@@ -26,10 +27,12 @@ __all__ = [
     "Settings",
     "Verdict",
     "judged",
+    "performance_ratios",
     "read_published",
     "read_rows",
     "read_set",
     "run",
+    "share_within",
     "summarise",
     "verdict_counts",
 ]

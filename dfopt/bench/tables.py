@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from dfopt.bench.benchmark import Report
+from dfopt.bench.profile import performance_ratios, profile_table
 from dfopt.bench.rows import Row, RowStatus, Settings
 from dfopt.bench.summary import PublishedBounds, judged, summarise, verdict_counts
-from dfopt.table import Table, TableColumn, columns
+from dfopt.table import Table, columns
 
 
 def report_tables(report: Report, settings: Sequence[Settings], csv: str) -> list[Table]:
@@ -25,31 +26,37 @@ def report_tables(report: Report, settings: Sequence[Settings], csv: str) -> lis
         for method, found in summarise(report.rows).items()
     ]
     figures = Table("", headings, rows, _remarks(report, settings[0], csv))
-    return [*([_methods_table(report)] if len(settings) > 1 else []), figures]
+    if len(settings) == 1:
+        return [figures]
+    ratios = performance_ratios(report.rows)
+    profile = [profile_table(ratios)] if any(ratios.values()) else []
+    return [_methods_table(report), *profile, figures]
 
 
 def _methods_table(report: Report) -> Table:
-    """Return bound, objective and time of each instance under each method."""
+    """Return bound, objective and time of each instance, side by side for each method."""
     methods = dict.fromkeys(row.method for row in report.rows)
     rows = {(row.sha256, row.method): row for row in report.rows}
     names = {row.sha256: row.instance for row in report.rows}
+    headings = columns(
+        "instance", *(part for method in methods for part in (f"{method} :s", f"{method} [s] :.2f"))
+    )
     return Table(
         "",
-        # Their cells are texts, which are aligned as numbers are.
-        (*columns("instance"), *(TableColumn(method, format="s") for method in methods)),
+        headings,
         [
-            (name, *(_cell(rows.get((sha256, method))) for method in methods))
+            (name, *(cell for method in methods for cell in _cells(rows.get((sha256, method)))))
             for sha256, name in names.items()
         ],
     )
 
 
-def _cell(row: Row | None) -> str | None:
+def _cells(row: Row | None) -> tuple[str | None, float | None]:
     if row is None:
-        return None
-    if row.status in {RowStatus.NOT_APPLICABLE, RowStatus.ERROR} or row.wall_time_s is None:
-        return str(row.status).replace("-", " ")
-    return f"{row_interval(row)}  {row.wall_time_s:.2f} s"
+        return None, None
+    if row.status in {RowStatus.NOT_APPLICABLE, RowStatus.ERROR}:
+        return str(row.status).replace("-", " "), None
+    return row_interval(row), row.wall_time_s
 
 
 def _remarks(report: Report, settings: Settings, csv: str) -> list[str]:

@@ -5,6 +5,7 @@ from dfopt.plot.foresight import plot_foresight, plot_look_ahead
 from dfopt.plot.frontier import plot_frontier
 from dfopt.plot.gantt import plot_schedule
 from dfopt.plot.picture import Picture, check_picture_name, picture_of, save_picture
+from dfopt.plot.profile import plot_profile
 
 __all__ = [
     "Picture",
@@ -14,6 +15,7 @@ __all__ = [
     "plot_foresight",
     "plot_frontier",
     "plot_look_ahead",
+    "plot_profile",
     "plot_schedule",
     "save_picture",
 ]

@@ -71,16 +71,21 @@ def test_methods_stand_side_by_side(run: Run, folder: Path, tmp_path: Path) -> N
     arguments = ("bench", folder, "--method", "auto", "--method", "dp", "--workers", "1")
     code, out, err = run(*arguments, "-o", output)
     assert (code, err) == (0, "")
-    compared, figures, said = out.split("\n\n")
-    head, *lines = (line.split() for line in compared.splitlines())
-    assert head == ["instance", "auto", "dp"]
+    compared, profile, _, figures, said = out.split("\n\n")
+    head, *lines = (line.split() for line in compared.splitlines()[1:])
+    assert head == ["instance", "auto", "[s]", "dp", "[s]"]
     assert {line[0]: int(line[1]) for line in lines} == OPTIMA
-    assert sum(line[-2:] == ["not", "applicable"] for line in lines) == 1
+    assert sum(line[-3:] == ["not", "applicable", "–"] for line in lines) == 1
+    assert [line.split()[0] for line in profile.splitlines()[2:]] == ["auto", "dp"]
+    assert [line.split()[-1] for line in profile.splitlines()[2:]] == ["100%", "67%"]
     assert [line.split()[:4] for line in figures.splitlines()[2:]] == [
         ["auto", "3", "0", "3"], ["dp", "3", "1", "2"]
     ]  # fmt: skip
     assert said.startswith("6 of 6 runs done, ")
     assert [row.method for row in read_rows(output)] == 3 * ["auto", "dp"]
+    picture = tmp_path / "profile.svg"
+    assert run("plot", "profile", output, "-o", picture) == (0, "", "")
+    assert picture.read_text().startswith("<?xml")
 
 
 @pytest.mark.slow
