@@ -7,7 +7,7 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Annotated, TypeVar
 
-import typer
+from typer import BadParameter, Option
 
 from dfopt.errors import DfoptError
 from dfopt_cli.printing import print_json
@@ -16,7 +16,7 @@ Made = TypeVar("Made")
 
 OutputOption = Annotated[
     str,
-    typer.Option("--output", "-o", metavar="FILE", help="Where to write it; - is standard output."),
+    Option("--output", "-o", metavar="FILE", help="Where to write it; - is standard output."),
 ]
 
 
@@ -30,11 +30,11 @@ class SlacklessPolicy(StrEnum):
 
 def adversary_round_robin(
     *,
-    dispatches: Annotated[int, typer.Option("--dispatches", min=1, help="Number of dispatches.")],
+    dispatches: Annotated[int, Option("--dispatches", min=1, help="Number of dispatches.")],
     fragments: Annotated[
-        int, typer.Option("--fragments", min=1, help="Number of threads, each with a fragment.")
+        int, Option("--fragments", min=1, help="Number of threads, each with a fragment.")
     ],
-    cpus: Annotated[int, typer.Option("--cpus", min=1, help="Number of CPUs.")],
+    cpus: Annotated[int, Option("--cpus", min=1, help="Number of CPUs.")],
     output: OutputOption = "-",
 ) -> None:
     """Make a trace that is hard with little look-ahead.
@@ -57,10 +57,10 @@ def adversary_round_robin(
 
 def adversary_balance(
     *,
-    cpus: Annotated[int, typer.Option("--cpus", min=1, help="Number of CPUs.")],
+    cpus: Annotated[int, Option("--cpus", min=1, help="Number of CPUs.")],
     share: Annotated[
         int,
-        typer.Option(
+        Option(
             "--share",
             min=1,
             help="Tasks of each CPU: a multiple of the number of CPUs, and at least twice it.",
@@ -68,7 +68,7 @@ def adversary_balance(
     ],
     policy: Annotated[
         SlacklessPolicy,
-        typer.Option(
+        Option(
             help="Whom the sequence is made for. fewest-visits: a fragment stays on its CPU, and "
             "then goes where the fewest fragments are; least-loaded: each task goes where the "
             "fewest tasks are; spread: a fragment leaves its CPU after √share tasks.",
@@ -76,7 +76,7 @@ def adversary_balance(
     ] = SlacklessPolicy.FEWEST_VISITS,
     balance: Annotated[
         float,
-        typer.Option(
+        Option(
             min=1,
             help="When some CPU has more than this times the mean room, the tasks that are left "
             "get fragments of their own.",
@@ -84,10 +84,9 @@ def adversary_balance(
     ] = 2.0,
     schedule: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="FILE",
             help="Where to write what the policy does, a result that 'dfopt compare' takes.",
-            show_default=False,
         ),
     ] = None,
     output: OutputOption = "-",
@@ -139,4 +138,4 @@ def usage_of(make: Callable[[], Made]) -> Made:
         return make()
     except DfoptError as error:
         option = f"--{error.place.replace('_', '-')}"
-        raise typer.BadParameter(error.problem, param_hint=option) from None
+        raise BadParameter(error.problem, param_hint=option) from None

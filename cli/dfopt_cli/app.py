@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
+from typer import Exit, Option
 from typer.core import TyperGroup
 
 from dfopt.errors import DfoptError
@@ -61,7 +62,7 @@ class DfoptGroup(TyperGroup):
             except (KeyboardInterrupt, ImportError, SystemError) as error:
                 if not interruptions.came and not isinstance(error, KeyboardInterrupt):
                     raise
-                raise typer.Exit(INTERRUPTED) from None
+                raise Exit(INTERRUPTED) from None
 
 
 app = typer.Typer(
@@ -80,14 +81,14 @@ def print_version(wanted: bool) -> None:
         from dfopt import __version__
 
         typer.echo(f"dfopt {__version__}")
-        raise typer.Exit
+        raise Exit
 
 
 @app.callback(help=HELP)
 def main(
     version: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--version", callback=print_version, is_eager=True, help="Print the version and exit."
         ),
     ] = False,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, get_args
 
-import typer
+from typer import Argument, Exit, Option
 
 from dfopt.errors import DfoptError
 from dfopt_cli.cluster import cluster_at
@@ -23,85 +23,77 @@ if TYPE_CHECKING:
 def bench(
     instances: Annotated[
         list[str],
-        typer.Argument(
+        Argument(
             metavar="SET",
             help="A folder of instances, an index of instances, or instance files.",
-            show_default=False,
         ),
     ],
     *,
     method: Annotated[
         list[str],
-        typer.Option(
+        Option(
             metavar="|".join(get_args(Method)),
             help="How to solve them; auto chooses what fits each one. May be given several times: "
             "then methods stand side by side.",
         ),
     ] = ["auto"],  # noqa: B006 - typer reads it only
     time_limit: Annotated[
-        float, typer.Option(min=0, metavar="SECONDS", help="Stop each search after this time.")
+        float, Option(min=0, metavar="SECONDS", help="Stop each search after this time.")
     ] = 60,
     gap: Annotated[
         float | None,
-        typer.Option(
+        Option(
             min=0,
             max=1,
             metavar="GAP",
-            show_default=False,
             help="Stop each search when (objective - bound) / objective is at most this.",
             rich_help_panel=SEARCH,
         ),
     ] = None,
     seed: Annotated[
-        int, typer.Option(min=0, help="Seed of everything random.", rich_help_panel=SEARCH)
+        int, Option(min=0, help="Seed of everything random.", rich_help_panel=SEARCH)
     ] = 0,
     workers: Annotated[
         int | None,
-        typer.Option(
+        Option(
             min=1,
             help="Number of threads for each instance; by default one for each "
             "processor, and one on a cluster.",
-            show_default=False,
             rich_help_panel=SEARCH,
         ),
     ] = None,
     output: Annotated[
         str,
-        typer.Option(
+        Option(
             "--output",
             "-o",
             metavar="CSV",
             help="Write a table there, as CSV: a row for each instance and method.",
-            show_default=False,
         ),
     ],
     resume: Annotated[
         bool,
-        typer.Option("--resume", help="Go on with the rows that the CSV file already holds."),
+        Option("--resume", help="Go on with the rows that the CSV file already holds."),
     ] = False,
     results: Annotated[
         str | None,
-        typer.Option(
-            metavar="FOLDER", help="Write each result there, as JSON.", show_default=False
-        ),
+        Option(metavar="FOLDER", help="Write each result there, as JSON."),
     ] = None,
     verify: Annotated[
-        bool, typer.Option("--verify", help="Check each result, as 'dfopt verify' does.")
+        bool, Option("--verify", help="Check each result, as 'dfopt verify' does.")
     ] = False,
     published: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="CSV",
             help="Compare with published bounds: a table with columns instance, lower, upper.",
-            show_default=False,
         ),
     ] = None,
     scheduler: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="ADDRESS",
             help="Let the workers of this Dask scheduler solve them, such as tcp://host:8786.",
-            show_default=False,
             rich_help_panel=SEARCH,
         ),
     ] = None,
@@ -164,7 +156,7 @@ def end(report: Report, output: str, bounds: Mapping[str, PublishedBounds]) -> N
             f"dfopt: {output}: interrupted, {missing} of {report.total} runs are left; "
             "go on with the same command and --resume"
         )
-        raise typer.Exit(NOT_PROVEN)
+        raise Exit(NOT_PROVEN)
     wrong = [row for row in report.rows if row.is_wrong]
     if wrong:
         more = f" (and {len(wrong) - 1} more; see the column error)" if len(wrong) > 1 else ""

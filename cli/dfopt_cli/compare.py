@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Argument, BadParameter, Exit, Option
 
 from dfopt.errors import FileError
 from dfopt.files import document_text, read_instance, read_result
@@ -41,10 +41,9 @@ DEFAULT_SECONDS = 60.0
 def compare(
     files: Annotated[
         list[str],
-        typer.Argument(
+        Argument(
             metavar="FILE",
             help="Traces, or an instance and results of it; the content says which it is.",
-            show_default=False,
         ),
     ],
     *,
@@ -55,9 +54,8 @@ def compare(
     domains: DomainsOption = None,
     fail_if: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             metavar="CONDITION",
-            show_default=False,
             help="End with exit code 5 if this is true of a figure of any trace, named by the keys "
             "of --json: 'realised.total>=200', 'windows.*.ratio>1.5', 'service.wait.p99>10ms'. "
             "May be given several times.",
@@ -65,18 +63,17 @@ def compare(
     ] = None,
     output: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--output",
             "-o",
             metavar="FILE",
-            show_default=False,
             help="Also write the comparison there as JSON, of which 'dfopt plot foresight', "
             "'attainable' and 'frontier' and 'dfopt report' make pictures and pages at once.",
         ),
     ] = None,
     verbose: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--verbose",
             "-v",
             help="Also show what columns mean and assume, how tasks were served, and each CPU.",
@@ -139,7 +136,7 @@ def compare(
     documents = document.get("traces", [document])
     failed = [tell_failures(conditions, document) for document in documents]
     if compared.error is None and any(failed):
-        raise typer.Exit(CONDITION_MET)
+        raise Exit(CONDITION_MET)
     compared.end("what is finished is shown")
 
 
@@ -216,7 +213,7 @@ def refuse_trace_options(
     given = (labels, model, attainable, windows)
     none = (LabelOptions(), ModelOptions(), AttainableOptions(), plain)
     if given != none or any(other is not None for other in others):
-        raise typer.BadParameter(
+        raise BadParameter(
             "an instance is compared with its results under its own model; apart from "
             "--time-limit, --workers and --fail-if the options are for traces"
         )
@@ -239,7 +236,7 @@ def compare_schedules(
     with naming(instance_file):
         instance = read_instance(instance_file)
     if not result_files:
-        raise typer.BadParameter(
+        raise BadParameter(
             f"{instance_file} is an instance; name results of it too", param_hint="RESULT"
         )
     results = {}
@@ -262,6 +259,6 @@ def compare_schedules(
     else:
         print_tables(compared.tables())
     if tell_failures(conditions, document):
-        raise typer.Exit(CONDITION_MET)
+        raise Exit(CONDITION_MET)
     if not compared.is_proven:
-        raise typer.Exit(NOT_PROVEN)
+        raise Exit(NOT_PROVEN)

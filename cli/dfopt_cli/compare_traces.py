@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-import typer
+from typer import BadParameter, Exit
 
 from dfopt.errors import DfoptError, FileError
 from dfopt.files.formats import Format, document_format
@@ -85,7 +85,7 @@ def planned(
     any.
     """
     if model.objective == "makespan":
-        raise typer.BadParameter(
+        raise BadParameter(
             "traces are compared by their penalties; give total-penalty or max-penalty",
             param_hint="--objective",
         )
@@ -124,7 +124,7 @@ class Compared:
             raise self.error
         if self.interrupted:
             say(f"dfopt: interrupted; {what_is_finished}")
-            raise typer.Exit(NOT_PROVEN)
+            raise Exit(NOT_PROVEN)
 
 
 def compare_traces(
@@ -151,7 +151,7 @@ def compare_traces(
     from dfopt_cli.progress import comparison_status, live_line
 
     if plan.labels.labels_out is not None and len(files) > 1:
-        raise typer.BadParameter("--labels-out is for one trace; there are several")
+        raise BadParameter("--labels-out is for one trace; there are several")
     labels = iter(plan.labels.of_each(sum(file not in saved for file in files)))
     done: list[tuple[str, Comparison]] = []
     interrupted, failed = False, None
@@ -226,7 +226,7 @@ def is_comparison(file: str) -> bool:
 def refuse_second_reading(files: Sequence[str]) -> None:
     """Refuse standard input that is named twice: it can be read only once."""
     if files.count("-") > 1:
-        raise typer.BadParameter("standard input (-) can be read once only; name files")
+        raise BadParameter("standard input (-) can be read once only; name files")
 
 
 def compare_file(

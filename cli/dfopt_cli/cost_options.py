@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
+from typer import BadParameter, Option
 
 from dfopt.files import read_instance
 from dfopt.problem.cache_state import Leaves
@@ -34,8 +34,7 @@ class CostOptions:
 
     penalty: Annotated[
         Literal["f", "lines", "g", "whole", "matrix", "table"] | None,
-        typer.Option(
-            show_default=False,
+        Option(
             help="f or lines: lines are read one by one; g or whole: the whole cache at every "
             "change of fragment; matrix or table: by type, as in the trace's header or the "
             "instance of --model. By default it follows from the costs that are given.",
@@ -44,59 +43,53 @@ class CostOptions:
     ] = None
     fill: Annotated[
         int | None,
-        typer.Option(
+        Option(
             min=0,
             metavar="N",
             help="g: time to fill the cache (T_r).",
-            show_default=False,
             rich_help_panel=COSTS,
         ),
     ] = None
     read_line: Annotated[
         int | None,
-        typer.Option(
+        Option(
             min=0,
             metavar="N",
             help="f: time to read a line (t_r).",
-            show_default=False,
             rich_help_panel=COSTS,
         ),
     ] = None
     write_back: Annotated[
         int | None,
-        typer.Option(
+        Option(
             min=0,
             metavar="N",
             help="f, g: time to write the cache back (T_w).",
-            show_default=False,
             rich_help_panel=COSTS,
         ),
     ] = None
     machine: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="FILE",
             help="f, g: take t_r, T_w and T_r from this dfopt-machine/1 where they are not given; "
             "for traces in nanoseconds.",
-            show_default=False,
             rich_help_panel=COSTS,
         ),
     ] = None
     penalties: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="[JOB=]FILE",
             help="g: take T_r from a job of this dfopt-penalties/1, its path length and its "
             "penalty without affinity after its longest quantum; for traces in nanoseconds.",
-            show_default=False,
             rich_help_panel=COSTS,
         ),
     ] = None
     lines: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="N|runtime:N",
-            show_default=False,
             help="f: lines that a dispatch reads if the trace does not say; with runtime: at most "
             "what it had time for.",
             rich_help_panel=COSTS,
@@ -104,18 +97,16 @@ class CostOptions:
     ] = None
     leaves: Annotated[
         Literal["clean", "dirty", "invalidated"] | None,
-        typer.Option(
+        Option(
             help="f: how a dispatch leaves its fragment if the trace does not say; "
             "by default dirty.",
-            show_default=False,
             rich_help_panel=COSTS,
         ),
     ] = None
     model: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="INSTANCE",
-            show_default=False,
             help="Take penalty, objective and flags from this instance. By default they are the "
             "trace's own; without any, every change of fragment costs 1.",
             rich_help_panel=COSTS,
@@ -123,10 +114,9 @@ class CostOptions:
     ] = None
     cold_start: Annotated[
         bool | None,
-        typer.Option(
+        Option(
             "--cold-start/--no-cold-start",
             help="Whether the first dispatch on a CPU pays for loading its fragment.",
-            show_default=False,
             rich_help_panel=COSTS,
         ),
     ] = None
@@ -138,26 +128,23 @@ class ModelOptions(CostOptions):
 
     objective: Annotated[
         Literal["total-penalty", "max-penalty", "makespan"] | None,
-        typer.Option(
+        Option(
             help="What to minimise (makespan: for instances only).",
-            show_default=False,
             rich_help_panel=COSTS,
         ),
     ] = None
     final_write_back: Annotated[
         bool | None,
-        typer.Option(
+        Option(
             "--final-write-back/--no-final-write-back",
             help="Whether the last dispatch on a CPU pays for what it left dirty.",
-            show_default=False,
             rich_help_panel=COSTS,
         ),
     ] = None
     capacity: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="observed|balanced|unlimited|N",
-            show_default=False,
             help="Largest number of dispatches on a CPU in a window; observed (the default): the "
             "largest number that the trace ran on one CPU.",
             rich_help_panel=WINDOWS,
@@ -165,7 +152,7 @@ class ModelOptions(CostOptions):
     ] = None
     unmanaged: Annotated[
         Literal["transparent", "evict"],
-        typer.Option(
+        Option(
             help="What a task without a fragment does: leave the cache alone, or evict its "
             "content.",
             rich_help_panel=COSTS,
@@ -173,7 +160,7 @@ class ModelOptions(CostOptions):
     ] = "transparent"
     broken_chains: Annotated[
         Literal["bridge", "cut"],
-        typer.Option(
+        Option(
             help="Where the trace lacks a switch: bridge the gap, or cut the window there.",
             rich_help_panel=WINDOWS,
         ),
@@ -216,7 +203,7 @@ def measured_costs(
     costs: dict[str, Any] = {}
     if penalties is not None:
         if penalty not in (None, "g"):
-            raise typer.BadParameter("--penalties is for the penalty g")
+            raise BadParameter("--penalties is for the penalty g")
         job, equals, file = penalties.partition("=")
         if not equals or "/" in job:
             job, file = "", penalties
@@ -226,7 +213,7 @@ def measured_costs(
             costs = {"penalty": "g", "fill": fills, "write_back": 0}
     if machine is not None:
         if penalty == "matrix":
-            raise typer.BadParameter("--machine is for the penalties f and g")
+            raise BadParameter("--machine is for the penalties f and g")
         with naming(machine):
             read_line, write_back, full = read_machine(machine).in_nanoseconds()
         is_g = penalty == "g" or fill is not None

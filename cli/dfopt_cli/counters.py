@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, BadParameter, Option
 
 from dfopt import Objective
 from dfopt_cli import completion
@@ -27,32 +27,28 @@ NS_PER_MS = 1_000_000
 
 CountersArgument = Annotated[
     str,
-    typer.Argument(
+    Argument(
         metavar="FILE",
         help="Samples of counters at switches, a CSV table or what perf script prints; or a model "
         "of counters, a TOML file or a name: ziemba. - is standard input.",
         autocompletion=completion.models_of("counters"),
-        show_default=False,
     ),
 ]
 
 LongOption = Annotated[
     float | None,
-    typer.Option(
+    Option(
         "--long",
         metavar="MS",
         min=0,
         help="Dispatches that run at least this time are a task type of their own. Without it the "
         "length is chosen that explains best how fast the next dispatch is.",
-        show_default=False,
     ),
 ]
 
 CpuOption = Annotated[
     list[int] | None,
-    typer.Option(
-        "--cpu", metavar="N", help="Only this CPU; may be given several times.", show_default=False
-    ),
+    Option("--cpu", metavar="N", help="Only this CPU; may be given several times."),
 ]
 
 
@@ -63,43 +59,39 @@ def counters(
     cpu: CpuOption = None,
     mean: Annotated[
         str,
-        typer.Option(
+        Option(
             metavar="total|dispatches",
             help="Average instructions per cycle over all cycles, or over dispatches.",
         ),
     ] = "total",
     output: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--output",
             "-o",
             metavar="FILE",
             help="Write the model to a TOML file; or draw a picture, if the name ends in .svg, "
             ".png or .pdf.",
-            show_default=False,
         ),
     ] = None,
     instance: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="FILE",
             help="Write an instance that 'dfopt solve' takes.",
-            show_default=False,
             rich_help_panel=INSTANCE,
         ),
     ] = None,
     tasks: Annotated[
-        int, typer.Option(min=1, help="Tasks of the instance.", rich_help_panel=INSTANCE)
+        int, Option(min=1, help="Tasks of the instance.", rich_help_panel=INSTANCE)
     ] = 100,
-    cpus: Annotated[
-        int, typer.Option(min=1, help="CPUs of the instance.", rich_help_panel=INSTANCE)
-    ] = 4,
+    cpus: Annotated[int, Option(min=1, help="CPUs of the instance.", rich_help_panel=INSTANCE)] = 4,
     objective: Annotated[
-        Objective, typer.Option(help="What the instance is to minimise.", rich_help_panel=INSTANCE)
+        Objective, Option(help="What the instance is to minimise.", rich_help_panel=INSTANCE)
     ] = Objective.MAX_PENALTY,
     resolution: Annotated[
         int,
-        typer.Option(
+        Option(
             metavar="NS",
             min=1,
             help="Round the penalties of the instance to this.",
@@ -152,9 +144,7 @@ def read_counters(
     from dfopt_models.parameter_files import parameter_name
 
     if mean not in list(Mean):
-        raise typer.BadParameter(
-            f"must be one of {', '.join(Mean)}, not {mean}", param_hint="--mean"
-        )
+        raise BadParameter(f"must be one of {', '.join(Mean)}, not {mean}", param_hint="--mean")
     is_model = (
         (file != "-" and not os.path.exists(file))  # its name or its error
         or file.removesuffix(".gz").endswith(".toml")
@@ -162,7 +152,7 @@ def read_counters(
     )
     if is_model:
         if long is not None or cpu:
-            raise typer.BadParameter("a model has no samples; --long and --cpu are for samples")
+            raise BadParameter("a model has no samples; --long and --cpu are for samples")
         return COUNTERS.read(file), None
     dispatches = counted_dispatches(read_samples(file), cpus=cpu or None)
     long_ns = long_threshold(dispatches) if long is None else round(long * NS_PER_MS)

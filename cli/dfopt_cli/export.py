@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-import typer
+from typer import Option
 
 from dfopt.errors import FileError
 from dfopt.files import read_instance
@@ -23,7 +23,7 @@ def export(
     *,
     output: Annotated[
         str,
-        typer.Option(
+        Option(
             "--output",
             "-o",
             metavar="FILE",
@@ -32,10 +32,9 @@ def export(
     ] = "-",
     program_format: Annotated[
         ProgramFormat | None,
-        typer.Option(
+        Option(
             "--format",
             help="The format, if the name of the file does not say it; lp on standard output.",
-            show_default=False,
         ),
     ] = None,
 ) -> None:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any, NoReturn, Self, TypeVar
 
-import typer
+from typer import BadParameter, Exit
 
 from dfopt.errors import DfoptError, DfoptWarning
 from dfopt.files.streams import NO_SUCH_FILE, shown_name
@@ -31,7 +31,7 @@ def fail(error: DfoptError) -> NoReturn:
 
         said += "".join(f"; {error.file} is {described(kind)}" for kind in kinds_of(error.file))
     say(f"dfopt: {said}")
-    raise typer.Exit(FAILED)
+    raise Exit(FAILED)
 
 
 def usage(read: Callable[[], Value], hint: str | None = None) -> Value:
@@ -39,7 +39,7 @@ def usage(read: Callable[[], Value], hint: str | None = None) -> Value:
     try:
         return read()
     except DfoptError as error:
-        raise typer.BadParameter(with_options(error.problem), param_hint=hint) from None
+        raise BadParameter(with_options(error.problem), param_hint=hint) from None
 
 
 def parsed(parse: Callable[[str], Value], text: str | None, hint: str) -> Value | None:

@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
+from typer import Exit, Option
 
 from dfopt_cli.options import HeadedCommand
 from dfopt_cli.printing import print_text
@@ -70,17 +71,16 @@ def print_formulas(ctx: typer.Context, writing: Writing | None) -> None:
             )
         )
     print_text("\n".join(texts))
-    raise typer.Exit
+    raise Exit
 
 
 FormulaOption = Annotated[
     Writing | None,
-    typer.Option(
+    Option(
         OPTION,
         callback=print_formulas,
         is_eager=True,
         help="Print the formulas of the model and their symbols, and exit; "
         "'--formula latex' writes them in LaTeX.",
-        show_default=False,
     ),
 ]

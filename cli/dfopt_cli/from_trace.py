@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, BadParameter, Option
 
 from dfopt.files.streams import shown_name
 from dfopt.table import Table, Value, columns
@@ -23,51 +23,45 @@ if TYPE_CHECKING:
 def from_trace(
     traces: Annotated[
         list[str],
-        typer.Argument(
+        Argument(
             metavar="[POLICY=]TRACE...",
             help="Traces of at least two policies. A policy is named before =, or in the trace's "
             "header; traces of one policy are runs of it.",
-            show_default=False,
         ),
     ],
     *,
     output: Annotated[
         str | None,
-        typer.Option(
-            "--output", "-o", metavar="FILE", help="Write the model there.", show_default=False
-        ),
+        Option("--output", "-o", metavar="FILE", help="Write the model there."),
     ] = None,
     jobs: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--jobs",
             metavar="SOURCE",
             autocompletion=completion.sources,
             help="What a job is: tgid or process, comm:REGEX, own, or whatever --df of 'dfopt "
             "compare' takes. Once for all traces, or once for each in their order.",
-            show_default=False,
         ),
     ] = None,
     baseline: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="POLICY",
             help="The policy that others are compared with; by default that of the last trace.",
-            show_default=False,
         ),
     ] = None,
     penalties: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="FILE",
             help="What a reallocation costs each job, a dfopt-penalties/1; without it nothing, "
             "which the model marks as assumed.",
-            show_default=False,
         ),
     ] = None,
     stays: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--stays",
             help="The traces are those of 'dfopt simulate space-sharing': each dispatch is a "
             "worker's stay on a processor.",
@@ -127,7 +121,7 @@ def named_policy(given: str) -> tuple[str | None, str]:
     policy, equals, file = given.partition("=")
     if equals and "/" not in policy:
         if not policy or not file:
-            raise typer.BadParameter(f"{shown_name(given)} must be POLICY=TRACE or TRACE")
+            raise BadParameter(f"{shown_name(given)} must be POLICY=TRACE or TRACE")
         return policy, file
     return None, given
 

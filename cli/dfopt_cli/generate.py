@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-import typer
+from typer import BadParameter, Option
 
 from dfopt import generate as families
 from dfopt.errors import InstanceError
@@ -17,11 +17,11 @@ from dfopt_cli.cost_options import PENALTIES
 from dfopt_cli.options import COSTS, TASKS
 from dfopt_cli.printing import print_json
 
-Tasks = Annotated[int, typer.Option("--tasks", min=1, help="Number of tasks.")]
-Cpus = Annotated[int, typer.Option("--cpus", min=1, help="Number of CPUs.")]
+Tasks = Annotated[int, Option("--tasks", min=1, help="Number of tasks.")]
+Cpus = Annotated[int, Option("--cpus", min=1, help="Number of CPUs.")]
 Fragments = Annotated[
     int,
-    typer.Option("--fragments", min=1, help="Number of data fragments, at most one for each task."),
+    Option("--fragments", min=1, help="Number of data fragments, at most one for each task."),
 ]
 
 
@@ -31,7 +31,7 @@ class DrawOptions:
 
     penalty: Annotated[
         Literal["f", "lines", "g", "whole"],
-        typer.Option(
+        Option(
             help="f or lines: every task reads lines of its own; g or whole: a change of fragment "
             "fills the cache.",
             rich_help_panel=COSTS,
@@ -39,20 +39,18 @@ class DrawOptions:
     ] = "f"
     read_line: Annotated[
         int | None,
-        typer.Option(min=0, help="Time to read one line (f).  [default: 1]", rich_help_panel=COSTS),
+        Option(min=0, help="Time to read one line (f).  [default: 1]", rich_help_panel=COSTS),
     ] = None
     fill: Annotated[
         int | None,
-        typer.Option(
-            min=0, help="Time to fill the cache (g).  [default: 40]", rich_help_panel=COSTS
-        ),
+        Option(min=0, help="Time to fill the cache (g).  [default: 40]", rich_help_panel=COSTS),
     ] = None
     write_back: Annotated[
-        int, typer.Option(min=0, help="Time to write the cache back.", rich_help_panel=COSTS)
+        int, Option(min=0, help="Time to write the cache back.", rich_help_panel=COSTS)
     ] = 20
     lines: Annotated[
         int,
-        typer.Option(
+        Option(
             min=1,
             help="The lines that a task reads are drawn uniformly from 1 to this (f).",
             rich_help_panel=COSTS,
@@ -60,7 +58,7 @@ class DrawOptions:
     ] = 40
     leaves: Annotated[
         str,
-        typer.Option(
+        Option(
             metavar="C,D,I",
             help="Probabilities that a task leaves its fragment clean, dirty, invalidated (f).",
             rich_help_panel=COSTS,
@@ -96,7 +94,7 @@ class InstanceOptions:
 
     exec: Annotated[
         int,
-        typer.Option(
+        Option(
             min=0,
             help="Execution times are drawn uniformly from 1 to this; 0 gives every task 0.",
             rich_help_panel=TASKS,
@@ -104,25 +102,25 @@ class InstanceOptions:
     ] = 0
     size: Annotated[
         int,
-        typer.Option(
+        Option(
             min=1, help="Sizes of tasks are drawn uniformly from 1 to this.", rich_help_panel=TASKS
         ),
     ] = 1
     capacity: Annotated[
         str,
-        typer.Option(
+        Option(
             metavar="balanced|unlimited|N",
             help="Largest number of tasks on a CPU, or largest sum of their sizes; balanced: an "
             "even share, rounded up.",
             rich_help_panel=TASKS,
         ),
     ] = "balanced"
-    objective: Annotated[
-        Objective, typer.Option(help="What to minimise.", rich_help_panel=TASKS)
-    ] = Objective.MAX_PENALTY
+    objective: Annotated[Objective, Option(help="What to minimise.", rich_help_panel=TASKS)] = (
+        Objective.MAX_PENALTY
+    )
     cold_start: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--cold-start",
             help="The first task of a CPU pays for loading its data.",
             rich_help_panel=COSTS,
@@ -130,16 +128,16 @@ class InstanceOptions:
     ] = False
     final_write_back: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--final-write-back",
             help="The last task of a CPU pays for writing back.",
             rich_help_panel=COSTS,
         ),
     ] = False
-    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same instance.")] = 0
+    seed: Annotated[int, Option(min=0, help="The same seed gives the same instance.")] = 0
     output: Annotated[
         str,
-        typer.Option(
+        Option(
             "--output",
             "-o",
             metavar="FILE",
@@ -174,7 +172,7 @@ def zipf(
     tasks: Tasks,
     cpus: Cpus,
     fragments: Fragments,
-    skew: Annotated[float, typer.Option("--skew", min=0, help="Exponent of the weights.")] = 1.0,
+    skew: Annotated[float, Option("--skew", min=0, help="Exponent of the weights.")] = 1.0,
     drawn: DrawOptions,
     instance: InstanceOptions,
 ) -> None:
@@ -209,7 +207,7 @@ def uniform(
 def tight(
     *,
     cpus: Cpus,
-    per_cpu: Annotated[int, typer.Option("--per-cpu", min=1, help="Number of tasks for each CPU.")],
+    per_cpu: Annotated[int, Option("--per-cpu", min=1, help="Number of tasks for each CPU.")],
     fragments: Fragments,
     drawn: DrawOptions = DrawOptions(penalty="g"),
     instance: InstanceOptions,
@@ -227,13 +225,11 @@ def matrix(
     *,
     tasks: Tasks,
     cpus: Cpus,
-    types: Annotated[int, typer.Option("--types", min=1, help="Number of task types.")],
-    largest: Annotated[int, typer.Option("--largest", min=1, help="Largest switch cost.")] = 40,
+    types: Annotated[int, Option("--types", min=1, help="Number of task types.")],
+    largest: Annotated[int, Option("--largest", min=1, help="Largest switch cost.")] = 40,
     triangle: Annotated[
         bool,
-        typer.Option(
-            "--triangle", help="Make sure that a detour through a third type never costs less."
-        ),
+        Option("--triangle", help="Make sure that a detour through a third type never costs less."),
     ] = False,
     instance: InstanceOptions,
 ) -> None:
@@ -268,7 +264,7 @@ def write(
         made = family(**size, **parameters, **instance.parameters())
     except InstanceError as error:
         option = f"--{error.place.replace('_', '-')}"
-        raise typer.BadParameter(error.problem, param_hint=option) from None
+        raise BadParameter(error.problem, param_hint=option) from None
     if instance.output == "-":
         print_json(instance_to_document(made))
     else:

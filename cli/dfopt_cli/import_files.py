@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, BadParameter, Exit, Option
 
 from dfopt.errors import DfoptError, FileError
 from dfopt.files import instance_to_document, write_instance
@@ -19,21 +19,20 @@ from dfopt_cli.printing import print_json, say, with_options
 def import_files(
     files: Annotated[
         list[str],
-        typer.Argument(metavar="FILE", help="Files of other tools.", show_default=False),
+        Argument(metavar="FILE", help="Files of other tools."),
     ],
     *,
     cpus: Annotated[
         int | None,
-        typer.Option(
+        Option(
             min=1,
             help="Number of CPUs, for files that leave it open: task graphs, and bins with setups. "
             "For bins with colours, instead of the number in the file.",
-            show_default=False,
         ),
     ] = None,
     output: Annotated[
         str,
-        typer.Option(
+        Option(
             "--output",
             "-o",
             metavar="FILE|FOLDER",
@@ -60,7 +59,7 @@ def import_files(
             write_instance(instance, output)
         return
     if output == "-":
-        raise typer.BadParameter("several files need a folder", param_hint="--output")
+        raise BadParameter("several files need a folder", param_hint="--output")
     folder = output_folder(output)
     assert folder is not None
     targets = targets_in(folder, files)
@@ -75,7 +74,7 @@ def import_files(
             say(f"dfopt: {with_options(str(error))}")
             failed = True
     if failed:
-        raise typer.Exit(FAILED)
+        raise Exit(FAILED)
 
 
 def targets_in(folder: Path, files: list[str]) -> dict[str, Path]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
+from typer import Argument, BadParameter, Option
 
 from dfopt.errors import FileError
 from dfopt.files.formats import Format, described, document_format, may_be_trace, named_format
@@ -20,17 +20,16 @@ from dfopt_cli.trace_options import LabelOptions
 def info(
     file: Annotated[
         str,
-        typer.Argument(
+        Argument(
             metavar="FILE",
             help="An instance, or a trace of any kind; it may be gzipped, and - is standard input.",
-            show_default=False,
         ),
     ],
     *,
     labels: LabelOptions,
     verbose: Annotated[
         bool,
-        typer.Option("--verbose", "-v", help="Also show which threads of a trace waited longest."),
+        Option("--verbose", "-v", help="Also show which threads of a trace waited longest."),
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -48,7 +47,7 @@ def info(
             show_trace(file, labels, verbose=verbose, as_json=as_json)
             return
         if labels != LabelOptions():
-            raise typer.BadParameter("options about labels are for traces")
+            raise BadParameter("options about labels are for traces")
         show_instance(file, as_json=as_json)
 
 

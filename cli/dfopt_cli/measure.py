@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
-import typer
 from rich.text import Text
+from typer import BadParameter, Exit, Option
 
 from dfopt.files import write_text
 from dfopt.render import printable
@@ -35,13 +35,11 @@ LEAST_RUNS = 2
 
 OutputOption = Annotated[
     str | None,
-    typer.Option(
-        "--output", "-o", metavar="FILE", help="Write what is measured there.", show_default=False
-    ),
+    Option("--output", "-o", metavar="FILE", help="Write what is measured there."),
 ]
 RunsOption = Annotated[
     int,
-    typer.Option(min=LEAST_RUNS, metavar="N", help="Runs, each with data at other addresses."),
+    Option(min=LEAST_RUNS, metavar="N", help="Runs, each with data at other addresses."),
 ]
 
 
@@ -49,31 +47,29 @@ def machine(
     *,
     output: OutputOption = None,
     lines: Annotated[
-        int, typer.Option(min=64, metavar="N", help="Lines that are read and sent away.")
+        int, Option(min=64, metavar="N", help="Lines that are read and sent away.")
     ] = 4096,
     passes: Annotated[
-        int, typer.Option(min=3, metavar="N", help="Passes that must count for each figure.")
+        int, Option(min=3, metavar="N", help="Passes that must count for each figure.")
     ] = 25,
     runs: RunsOption = 3,
     level: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="LEVEL",
             help="Whose time is the machine's read_line: L3, memory, moved, or 'written by the "
             "other CPU'; by default moved where there are two CPUs, or else memory.",
-            show_default=False,
         ),
     ] = None,
     leave_out: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             metavar="LEVEL",
             help="A level that is not measured; may be given several times.",
-            show_default=False,
         ),
     ] = None,
     order: Annotated[
-        str, typer.Option(metavar="random|sequential", help="And in which order of the lines.")
+        str, Option(metavar="random|sequential", help="And in which order of the lines.")
     ] = "random",
     as_json: JsonOption = False,
     quiet: QuietOption = False,
@@ -91,9 +87,7 @@ def machine(
     from dfopt_models.measure.this_machine import ThisMachine, conditions
 
     if order not in list(AccessOrder):
-        raise typer.BadParameter(
-            f"{order!r} is none of {', '.join(AccessOrder)}", param_hint="--order"
-        )
+        raise BadParameter(f"{order!r} is none of {', '.join(AccessOrder)}", param_hint="--order")
     if output is not None:
         check_output(output)
     known = conditions()
@@ -105,12 +99,12 @@ def machine(
         try:
             cache_lines = memory.cache_lines
             if lines > cache_lines:
-                raise typer.BadParameter(
+                raise BadParameter(
                     f"the cache has {cache_lines:,} lines; take fewer", param_hint="--lines"
                 )
             left = usage(lambda: levels_left(memory, leave_out or ()), "--leave-out")
             if level is not None and level not in left:
-                raise typer.BadParameter(
+                raise BadParameter(
                     f"{level!r} is not measured; there are {', '.join(left)}", param_hint="--level"
                 )
             run = measure_run(
@@ -151,52 +145,47 @@ def penalties(
     output: OutputOption = None,
     program: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             metavar="NAME=COMMAND",
             help="A program that ends by itself, and the name of its job; may be given several "
             "times. Its output is dropped.",
-            show_default=False,
         ),
     ] = None,
     kernel: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             metavar="chase|product|stream|nothing",
             help="A built-in job; may be given several times. By default, and without a program, "
             "the first three.",
-            show_default=False,
         ),
     ] = None,
     other: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             metavar="NAME",
             help="The job that runs in between for P^A; may be given several times. By default "
             "stream, or all programs.",
-            show_default=False,
         ),
     ] = None,
     quantum: Annotated[
         list[float] | None,
-        typer.Option(
+        Option(
             "--quantum",
             metavar="SECONDS",
             help="How long a job runs before; may be given several times. By default 0.002, 0.005 "
             "and 0.02 for kernels, and 0.025 for programs.",
-            show_default=False,
         ),
     ] = None,
     without_affinity: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="moved|LEVEL",
             help="What P^NA is: a move to the other CPU, or a flush to L3 or memory. By default a "
             "move where there are two CPUs, or else memory.",
-            show_default=False,
         ),
     ] = None,
     slices: Annotated[
-        int, typer.Option(min=5, metavar="N", help="Slices of kernels that must count.")
+        int, Option(min=5, metavar="N", help="Slices of kernels that must count.")
     ] = 25,
     runs: RunsOption = 3,
     as_json: JsonOption = False,
@@ -255,7 +244,7 @@ def named_command(given: str) -> tuple[str, str]:
     """Return the job and the command in ``NAME=COMMAND``."""
     name, _, command = given.partition("=")
     if not name or not command:
-        raise typer.BadParameter(f"{given!r} must be NAME=COMMAND", param_hint="--program")
+        raise BadParameter(f"{given!r} must be NAME=COMMAND", param_hint="--program")
     return name, command
 
 
@@ -288,7 +277,7 @@ def write_and_print(
     else:
         print_tables([table])
     if not are_all:
-        raise typer.Exit(NOT_PROVEN)
+        raise Exit(NOT_PROVEN)
 
 
 def finished_runs(
@@ -318,7 +307,7 @@ def finished_runs(
                 f"dfopt: stopped after {len(found)} of {runs} runs; {LEAST_RUNS} are needed, "
                 "so nothing is written"
             )
-            raise typer.Exit(INTERRUPTED) from None
+            raise Exit(INTERRUPTED) from None
         say(f"dfopt: stopped after {len(found)} of {runs} runs, which are kept")
     return found, len(found) == runs
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-import typer
+from typer import BadParameter, Option
 
 from dfopt_cli.failures import naming
 from dfopt_cli.formula_option import FormulaOption
@@ -23,27 +23,23 @@ from dfopt_models.growth import GrowthPath
 
 PenaltiesOption = Annotated[
     str | None,
-    typer.Option(
+    Option(
         metavar="FILE",
         help="Take what reallocations cost from this dfopt-penalties/1, not from the model.",
-        show_default=False,
     ),
 ]
 
 MachineOption = Annotated[
     str | None,
-    typer.Option(
+    Option(
         metavar="FILE",
         help="Take it from this dfopt-machine/1: without affinity the whole cache is read anew.",
-        show_default=False,
     ),
 ]
 
 Machines = Annotated[
     list[float] | None,
-    typer.Option(
-        metavar="X", help="Relative to today; may be given several times.", show_default=False
-    ),
+    Option(metavar="X", help="Relative to today; may be given several times."),
 ]
 
 
@@ -97,7 +93,7 @@ def model_with_costs(file: str, penalties: str | None, machine: str | None) -> A
     from dfopt_models.response_time import RESPONSE_TIME
 
     if penalties is not None and machine is not None:
-        raise typer.BadParameter("give --penalties or --machine, not both")
+        raise BadParameter("give --penalties or --machine, not both")
     parameters = RESPONSE_TIME.read(file)
     if penalties is None and machine is None:
         return parameters
@@ -143,15 +139,14 @@ def batching(
     *,
     granularity: Annotated[
         int | None,
-        typer.Option(
+        Option(
             min=1,
             metavar="G",
             help="Integers of a thread, for misses against waiting; by default the model's first.",
-            show_default=False,
         ),
     ] = None,
     check: Annotated[
-        bool, typer.Option("--check", help="Also count misses line by line, in a simulated cache.")
+        bool, Option("--check", help="Also count misses line by line, in a simulated cache.")
     ] = False,
     as_json: JsonOption = False,
     output: ModelPictureOption = None,
@@ -172,11 +167,10 @@ def queueing(
     *,
     load: Annotated[
         list[float] | None,
-        typer.Option(
+        Option(
             metavar="X",
             help="Share of the CPUs' time that jobs take without reloads, below 1; may be given "
             "several times.",
-            show_default=False,
         ),
     ] = None,
     as_json: JsonOption = False,

@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Argument, BadParameter, Option
 
 from dfopt_cli import completion
 from dfopt_cli.failures import naming
@@ -21,11 +21,10 @@ if TYPE_CHECKING:
 
 def parameters_of(model: str, known: str) -> Any:
     """Return the argument for parameters of a model, of which some are known by name."""
-    return typer.Argument(
+    return Argument(
         metavar="MODEL",
         help=f"The parameters, a TOML file (- is standard input), or a name: {known}.",
         autocompletion=completion.models_of(model),
-        show_default=False,
     )
 
 
@@ -36,12 +35,11 @@ QueueingArgument = Annotated[str, parameters_of("queueing", "short-jobs, symmetr
 
 ModelPictureOption = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--output",
         "-o",
         metavar="FILE",
         help="Draw a picture instead; the name ends in .svg, .png or .pdf.",
-        show_default=False,
     ),
 ]
 
@@ -69,7 +67,7 @@ def print_result(name: str, file: str, parameters: Any, *, as_json: bool, **opti
             result = model.says(parameters, **options)
         except OptionError as error:
             hint = f"--{error.place}" if error.place else None
-            raise typer.BadParameter(error.problem, param_hint=hint) from None
+            raise BadParameter(error.problem, param_hint=hint) from None
     if as_json:
         print_json(model.results.to_document(result))
     else:

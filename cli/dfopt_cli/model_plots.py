@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
 from dfopt_cli import completion
 from dfopt_cli.counters import CountersArgument, CpuOption, LongOption, draw_counters
@@ -21,11 +21,10 @@ from dfopt_models.growth import GrowthPath
 
 ModelsArgument = Annotated[
     list[str],
-    typer.Argument(
+    Argument(
         metavar="MODEL",
         help="Parameters of the response-time model: TOML files, or a name such as mix-5.",
         autocompletion=completion.models_of("response"),
-        show_default=False,
     ),
 ]
 
@@ -90,7 +89,7 @@ def counters(
     long: LongOption = None,
     cpu: CpuOption = None,
     warm_up: Annotated[
-        bool, typer.Option("--warm-up", help="Draw the warm-up of the model's first thread type.")
+        bool, Option("--warm-up", help="Draw the warm-up of the model's first thread type.")
     ] = False,
 ) -> None:
     """Draw how fast each task type is after each other one.

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import MISSING, fields, is_dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_type_hints
 
-import typer
+from typer import Argument, Option
 from typer.core import TyperCommand
 
 from dfopt_models.growth import GrowthPath
@@ -39,30 +39,28 @@ Method = Literal["auto", "exhaustive", "dp", "cp-sat", "configuration"]
 
 InstanceArgument = Annotated[
     str,
-    typer.Argument(
+    Argument(
         metavar="INSTANCE",
         help="The instance, a JSON file; it may be gzipped, and - is standard input.",
-        show_default=False,
     ),
 ]
 
 ResultArgument = Annotated[
     str,
-    typer.Argument(
+    Argument(
         metavar="RESULT",
         help="The result, a JSON file as 'dfopt solve -o' writes it.",
-        show_default=False,
     ),
 ]
 
 OutputOption = Annotated[
     str,
-    typer.Option("--output", "-o", metavar="FILE", help="Where to write it.", show_default=False),
+    Option("--output", "-o", metavar="FILE", help="Where to write it."),
 ]
 
 PictureOption = Annotated[
     str,
-    typer.Option(
+    Option(
         "--output",
         "-o",
         metavar="FILE",
@@ -70,25 +68,22 @@ PictureOption = Annotated[
     ),
 ]
 
-JsonOption = Annotated[
-    bool, typer.Option("--json", help="Print one JSON document and nothing else.")
-]
+JsonOption = Annotated[bool, Option("--json", help="Print one JSON document and nothing else.")]
 
-QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
+QuietOption = Annotated[bool, Option("--quiet", "-q", help="Show no progress.")]
 
 DomainsOption = Annotated[
     str | None,
-    typer.Option(
+    Option(
         metavar="DOMAINS",
         help="The CPUs that share a last-level cache, a semicolon between domains, such as "
         "'0-3;4-7'; or a file with the output of lscpu -p=CPU,CACHE.",
-        show_default=False,
     ),
 ]
 
 PathOption = Annotated[
     GrowthPath,
-    typer.Option(
+    Option(
         "--path",
         help="How speed and cache grow: alike, one of them alone, or caches without limit.",
     ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
-import typer
+from typer import Option
 
 from dfopt.checks import LARGEST_TOTAL
 from dfopt.errors import DfoptError
@@ -19,22 +19,20 @@ Limit: TypeAlias = "PermittedWait | ClockTime"
 
 FromOption = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--from",
         metavar="TIME",
         help="Leave out what is before this time after the beginning of the trace: 500us, 10ms, "
         "or a number in the trace's own unit. Behind an @ stands a time of the trace's own clock, "
         "in seconds as perf and ftrace print them: @14510.651211.",
-        show_default=False,
     ),
 ]
 ToOption = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--to",
         metavar="TIME",
         help="Leave out what is after this time, written in the same way.",
-        show_default=False,
     ),
 ]
 

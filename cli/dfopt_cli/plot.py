@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, BadParameter
 
 from dfopt.errors import DfoptError
 from dfopt.structs import replace
@@ -30,10 +30,9 @@ if TYPE_CHECKING:
 
 Compared = Annotated[
     list[str],
-    typer.Argument(
+    Argument(
         metavar="TRACE",
         help="Traces, or what 'dfopt compare --json' printed about them.",
-        show_default=False,
     ),
 ]
 
@@ -56,7 +55,7 @@ def schedule(instance: InstanceArgument, result: ResultArgument, output: Picture
 def profile(
     rows: Annotated[
         list[str],
-        typer.Argument(metavar="CSV", help="Rows that 'dfopt bench -o' wrote.", show_default=False),
+        Argument(metavar="CSV", help="Rows that 'dfopt bench -o' wrote."),
     ],
     *,
     output: PictureOption,
@@ -187,7 +186,7 @@ def refuse_mixed(plan: Plan) -> None:
     from dfopt.compare.window_length import WindowKind
 
     if len({window.kind for window in plan.lengths or ()} - {WindowKind.WHOLE}) > 1:
-        raise typer.BadParameter(
+        raise BadParameter(
             "windows in dispatches and windows in time share no axis; draw them one by one",
             param_hint="--window",
         )
@@ -208,7 +207,7 @@ def draw(
     check_output(output, *files)
     saved = saved_among(files)
     if plan.has_options and saved == set(files):
-        raise typer.BadParameter(SAVED_HAVE_OPTIONS)
+        raise BadParameter(SAVED_HAVE_OPTIONS)
     compared = compare_traces(files, plan, saved=saved, quiet=quiet)
     comparisons = compared.comparisons
     if compared.interrupted:

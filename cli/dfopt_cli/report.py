@@ -6,7 +6,7 @@ import shlex
 import sys
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, BadParameter, Option
 
 from dfopt.errors import FileError
 from dfopt.files.storage import write_text
@@ -28,18 +28,17 @@ if TYPE_CHECKING:
 
 PageOption = Annotated[
     str,
-    typer.Option(
+    Option(
         "--output",
         "-o",
         metavar="FILE",
         help="Where to write the page; its name ends in .html.",
-        show_default=False,
     ),
 ]
 
 OrderFreeOption = Annotated[
     bool,
-    typer.Option(
+    Option(
         "--order-free",
         help="Leave out schedules that keep cause and effect, which take most of the time.",
     ),
@@ -53,11 +52,10 @@ SUFFIXES = (".html", ".htm")
 def report(
     files: Annotated[
         list[str],
-        typer.Argument(
+        Argument(
             metavar="FILE",
             help="Traces (text of perf or ftrace, systrace, Perfetto, Chrome JSON or "
             "dfopt-trace/1), or comparisons that 'dfopt compare -o' wrote.",
-            show_default=False,
         ),
     ],
     *,
@@ -91,12 +89,12 @@ def report(
     refuse_second_reading(files)
     check_output(output, *files)
     if order_free and attainable.wait:
-        raise typer.BadParameter("--order-free leaves out what --wait is about; give one of them")
+        raise BadParameter("--order-free leaves out what --wait is about; give one of them")
     plan = planned(labels, model, windows, None if order_free else attainable, default="whole")
     plan = replace(plan, domains=domains_of(domains))
     saved = {file for file in files if is_comparison(file)}
     if plan.has_options and saved == set(files):
-        raise typer.BadParameter(SAVED_HAVE_OPTIONS)
+        raise BadParameter(SAVED_HAVE_OPTIONS)
     traces: list[Trace | None] = []
     compared = compare_traces(files, plan, quiet=quiet, saved=saved, on_trace=traces.append)
     page = report_page(

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
-import typer
+from typer import BadParameter
 
 from dfopt.errors import DfoptError
 from dfopt.files.formats import toml_format
@@ -52,7 +52,7 @@ def settings_of(
     given = [option for option in options if option[-1] is not None]
     for option, key, value in [*given, *(("--set", *_setting(text)) for text in texts)]:
         if settings.setdefault(key, value) != value:
-            raise typer.BadParameter(
+            raise BadParameter(
                 f"{key} is set to {settings[key]} and to {value}; give one", param_hint=option
             )
     return settings
@@ -61,7 +61,7 @@ def settings_of(
 def _setting(text: str) -> tuple[str, object]:
     key, equals, value = (part.strip() for part in text.partition("="))
     if not (key and equals and value):
-        raise typer.BadParameter(f"{text!r} is not KEY=VALUE, such as rooms=20", param_hint="--set")
+        raise BadParameter(f"{text!r} is not KEY=VALUE, such as rooms=20", param_hint="--set")
     try:
         document = parse_toml(f"value = {value}", what="a value")
     except DfoptError:
@@ -71,7 +71,7 @@ def _setting(text: str) -> tuple[str, object]:
             return key, value
         document = {}
     if list(document) != ["value"]:
-        raise typer.BadParameter(
+        raise BadParameter(
             f"{key}: {value!r} is no value of TOML, such as 20, 0.5, true or [1, 2]",
             param_hint="--set",
         )
@@ -111,12 +111,12 @@ def scenarios_of(
     ]
     recorded = [name for name in listed if name not in own and is_recorded(name)]
     if not recorded and (labels, costs) != (LabelOptions(), CostOptions()):
-        raise typer.BadParameter(
+        raise BadParameter(
             "the options about labels and costs are for recorded traces; change a scenario with "
             "--set, such as --set penalty.write_back=0"
         )
     if labels.labels_out is not None and len(recorded) > 1:
-        raise typer.BadParameter("--labels-out is for one trace; there are several")
+        raise BadParameter("--labels-out is for one trace; there are several")
     choice = model_choice(costs)
     options: Iterator[LabelOptions] = iter(labels.of_each(len(recorded)) if recorded else ())
     found = []

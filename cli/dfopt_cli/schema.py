@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
+from typer import Argument
 
 from dfopt import files
 from dfopt_cli import completion
@@ -14,7 +14,7 @@ from dfopt_cli.printing import print_json
 def schema(
     name: Annotated[
         str,
-        typer.Argument(
+        Argument(
             metavar="NAME",
             help="The format, such as instance or dfopt-instance/1.",
             autocompletion=completion.schemas,

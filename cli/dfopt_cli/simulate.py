@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, BadParameter, Exit, Option
 
 from dfopt.errors import DfoptError
 from dfopt.render import printable
@@ -40,19 +40,18 @@ MOST_REPLICATIONS = 100_000
 
 ReplicationsOption = Annotated[
     int,
-    typer.Option(min=1, max=MOST_REPLICATIONS, help="Number of simulations of each policy."),
+    Option(min=1, max=MOST_REPLICATIONS, help="Number of simulations of each policy."),
 ]
 
 SeedOption = Annotated[
-    int, typer.Option(min=0, help="Seed of the first replication; each further one adds 1.")
+    int, Option(min=0, help="Seed of the first replication; each further one adds 1.")
 ]
 
 WorkersOption = Annotated[
     int | None,
-    typer.Option(
+    Option(
         min=1,
         help="Number of processes; by default one for each processor.",
-        show_default=False,
         rich_help_panel=WORK,
     ),
 ]
@@ -61,19 +60,18 @@ WorkersOption = Annotated[
 def run_queue(
     scenarios: Annotated[
         list[str],
-        typer.Argument(
+        Argument(
             metavar="SCENARIO",
             autocompletion=completion.scenarios,
             help="Names of scenarios that come with dfopt (all: every one), TOML "
             "files, recorded traces, whose threads then run under the policies, or a workload of "
             "your own (file.py or module:Class; give --cpus).",
-            show_default=False,
         ),
     ],
     *,
     policy: Annotated[
         list[str],
-        typer.Option(
+        Option(
             metavar="POLICY",
             autocompletion=completion.run_queue_policies,
             help="Policy to simulate; may be given several times. all: every policy that fits. A "
@@ -82,31 +80,27 @@ def run_queue(
     ] = list(RUN_QUEUE_POLICIES),  # noqa: B006 - Typer copies it
     output: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--output",
             "-o",
             metavar="FOLDER",
             help="Write a trace of every simulation there, and summary.json.",
-            show_default=False,
         ),
     ] = None,
-    plain: Annotated[bool, typer.Option("--plain", help="Do not compress the traces.")] = False,
+    plain: Annotated[bool, Option("--plain", help="Do not compress the traces.")] = False,
     settings: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--set",
             metavar="KEY=VALUE",
             help="Set a parameter of the workload, such as rooms=20, or another value of the "
             "scenario: machine.switch_time, penalty.write_back, policy.NAME.time_slice. May be "
             "given several times.",
-            show_default=False,
         ),
     ] = None,
     cpus: Annotated[
         int | None,
-        typer.Option(
-            min=1, help="Number of CPUs; the same as --set machine.cpus=N.", show_default=False
-        ),
+        Option(min=1, help="Number of CPUs; the same as --set machine.cpus=N."),
     ] = None,
     domains: DomainsOption = None,
     replications: ReplicationsOption = 1,
@@ -150,14 +144,14 @@ def run_queue(
         if done.is_complete:
             raise DfoptError("no policy fits; name one with --policy to have it all the same")
         say("dfopt: interrupted before a simulation was finished")
-        raise typer.Exit(NOT_PROVEN)
+        raise Exit(NOT_PROVEN)
     if as_json:
         print_json(done.to_document())
     else:
         print_tables(run_tables(subjects, done.runs))
     if not done.is_complete:
         say("dfopt: interrupted; finished simulations are shown")
-        raise typer.Exit(NOT_PROVEN)
+        raise Exit(NOT_PROVEN)
 
 
 def tell_unfit(done: Runs) -> None:
@@ -194,18 +188,17 @@ def tell_without_effect(done: Runs) -> None:
 def space_sharing(
     mix: Annotated[
         str,
-        typer.Argument(
+        Argument(
             metavar="MIX",
             autocompletion=completion.mixes,
             help="The jobs and the machine, a TOML file (- is standard input), or a name: "
             "mix-1 to mix-6.",
-            show_default=False,
         ),
     ],
     *,
     policy: Annotated[
         list[str],
-        typer.Option(
+        Option(
             metavar="POLICY",
             autocompletion=completion.space_sharing_policies,
             help="Policy to simulate; may be given several times. A policy of your own is "
@@ -217,18 +210,17 @@ def space_sharing(
     workers: WorkersOption = None,
     output: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--output",
             "-o",
             metavar="MODEL",
             help="Write the figures there as a response-time model, as TOML; with --alone draw "
             "them there, as .svg, .png or .pdf.",
-            show_default=False,
         ),
     ] = None,
     alone: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--alone",
             help="Run each application alone, and show the share of its time in which 1, 2, … "
             "processors run its threads, and its average demand.",
@@ -236,10 +228,9 @@ def space_sharing(
     ] = False,
     trace_dir: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="FOLDER",
             help="Write a trace of every replication there.",
-            show_default=False,
         ),
     ] = None,
     as_json: JsonOption = False,
@@ -270,9 +261,7 @@ def space_sharing(
     seeds = range(seed, seed + replications)
     if alone:
         if as_json or trace_dir is not None:
-            raise typer.BadParameter(
-                "--alone prints a table; --json and --trace-dir are for policies"
-            )
+            raise BadParameter("--alone prints a table; --json and --trace-dir are for policies")
         show_alone(subject, seeds, output)
         return
     folder = output_folder(trace_dir)
@@ -288,7 +277,7 @@ def space_sharing(
         )
     if not summaries:
         say(f"dfopt: {mix}: interrupted before a replication was finished")
-        raise typer.Exit(NOT_PROVEN)
+        raise Exit(NOT_PROVEN)
     if output is not None:
         from dfopt_models.response_time import RESPONSE_TIME
         from dfopt_models.space_sharing.response_model import response_model
@@ -302,7 +291,7 @@ def space_sharing(
         print_tables(simulation_tables(subject, summaries))
     if not complete:
         say(f"dfopt: {mix}: interrupted; finished replications are shown")
-        raise typer.Exit(NOT_PROVEN)
+        raise Exit(NOT_PROVEN)
 
 
 def show_alone(mix: Mix, seeds: range, output: str | None) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
+from typer import Exit, Option
 
 from dfopt import solvers
 from dfopt.errors import FileError
@@ -24,65 +24,58 @@ def solve(
     instance: InstanceArgument,
     *,
     method: Annotated[
-        Method, typer.Option(help="How to solve it; auto chooses what fits the instance.")
+        Method, Option(help="How to solve it; auto chooses what fits the instance.")
     ] = "auto",
     time_limit: Annotated[
         float | None,
-        typer.Option(
+        Option(
             min=0,
             metavar="SECONDS",
             help="Stop after this time, with the best schedule so far.",
-            show_default=False,
         ),
     ] = None,
     gap: Annotated[
         float | None,
-        typer.Option(
+        Option(
             min=0,
             max=1,
             metavar="GAP",
-            show_default=False,
             help="Stop when (objective - bound) / objective is at most this.",
         ),
     ] = None,
     seed: Annotated[
-        int, typer.Option(min=0, help="Seed of everything random.", rich_help_panel=SEARCH)
+        int, Option(min=0, help="Seed of everything random.", rich_help_panel=SEARCH)
     ] = 0,
     workers: Annotated[
         int | None,
-        typer.Option(
+        Option(
             min=1,
             help="Number of threads; by default one for each processor.",
-            show_default=False,
             rich_help_panel=SEARCH,
         ),
     ] = None,
     start: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="RESULT",
             help="Begin with the schedule in this result, and look for a better one.",
-            show_default=False,
             rich_help_panel=SEARCH,
         ),
     ] = None,
     output: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--output",
             "-o",
             metavar="RESULT",
             help="Write the result there, as JSON.",
-            show_default=False,
         ),
     ] = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
     verbose: Annotated[
         bool,
-        typer.Option(
-            "--verbose", "-v", help="Show on standard error what the solvers do, step by step."
-        ),
+        Option("--verbose", "-v", help="Show on standard error what the solvers do, step by step."),
     ] = False,
 ) -> None:
     """Find the schedule of least switch penalty, and prove it.
@@ -122,7 +115,7 @@ def solve(
                 print_json(result_to_document(result))
             else:
                 print_tables(result_tables(subject, result))
-    raise typer.Exit(exit_code(result))
+    raise Exit(exit_code(result))
 
 
 def _schedule_in(file: str) -> Schedule:

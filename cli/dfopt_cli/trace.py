@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any
 
-import typer
+from typer import Argument, BadParameter, Option
 
 from dfopt.files import write_instance
 from dfopt.files.streams import shown_name
@@ -29,11 +29,10 @@ from dfopt_cli.trace_options import LabelOptions, TraceArgument
 
 TraceOutput = Annotated[
     str,
-    typer.Argument(
+    Argument(
         metavar="OUT",
         help="Where to write it: dfopt-trace/1 (.jsonl), Perfetto (.pftrace), Chrome (.json) or "
         "systrace (.txt).",
-        show_default=False,
     ),
 ]
 
@@ -91,7 +90,7 @@ def to_instance(
     model: ModelOptions,
     each: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--each",
             help="Make every dispatch a task of its own; by default equal ones are one task with "
             "a count.",
@@ -99,7 +98,7 @@ def to_instance(
     ] = False,
     by_run_time: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--by-run-time",
             help="Give each task the run time of its dispatch as its size, and CPUs the capacity "
             "of the one that ran longest.",
@@ -107,15 +106,14 @@ def to_instance(
     ] = False,
     window: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="W",
             help="Take one window of this length: 100, 10ms; see --number.",
-            show_default=False,
         ),
     ] = None,
     number: Annotated[
         int | None,
-        typer.Option(min=1, metavar="I", help="Which window, from 1.", show_default=False),
+        Option(min=1, metavar="I", help="Which window, from 1."),
     ] = None,
 ) -> None:
     """Make an instance of the dispatches of a trace.
@@ -131,7 +129,7 @@ def to_instance(
 
     length = parsed(parse_window, window, "--window")
     if (length is None) != (number is None):
-        raise typer.BadParameter("--window and --number belong together; give both")
+        raise BadParameter("--window and --number belong together; give both")
     choice = model_choice(model)
     # The costs have no makespan as objective; only the instance has.
     timed = choice.objective is Objective.MAKESPAN
@@ -180,15 +178,13 @@ def label(trace: TraceArgument, *, output: OutputOption, labels: LabelOptions) -
     Example: dfopt trace label trace.txt --df wakeups -o labels.csv
     """
     if labels.labels_out is not None:
-        raise typer.BadParameter("--labels-out is what -o says here; give one")
+        raise BadParameter("--labels-out is what -o says here; give one")
     labelled_trace(trace, replace(labels, labels_out=output))
 
 
 def column_option(meaning: str, heading: str | None = None) -> Any:
     """Return the option that names a column of a log."""
-    return typer.Option(
-        metavar="COLUMN", help=f"Column: {meaning}.", show_default=False, rich_help_panel=heading
-    )
+    return Option(metavar="COLUMN", help=f"Column: {meaning}.", rich_help_panel=heading)
 
 
 CONDITION = re.compile(r"(?P<column>.+?)\s*(?P<sign>!?=)\s*(?P<value>.*)")
@@ -204,7 +200,7 @@ def conditions_of(texts: list[str]) -> tuple[dict[str, list[str]], dict[str, lis
     for text in texts:
         found = CONDITION.fullmatch(text.strip())
         if found is None:
-            raise typer.BadParameter(
+            raise BadParameter(
                 f"{text!r} is neither COLUMN=VALUE, such as status=200, nor COLUMN!=VALUE",
                 param_hint="--where",
             )
@@ -216,7 +212,7 @@ def conditions_of(texts: list[str]) -> tuple[dict[str, list[str]], dict[str, lis
 def import_requests(
     log: Annotated[
         str,
-        typer.Argument(metavar="FILE", help="A CSV file, a request a line.", show_default=False),
+        Argument(metavar="FILE", help="A CSV file, a request a line."),
     ],
     *,
     df: Annotated[str, column_option("the fragment, such as the model")],
@@ -241,61 +237,56 @@ def import_requests(
     ] = None,
     cpus: Annotated[
         int | None,
-        typer.Option(min=1, help="Number of CPUs or GPUs.", show_default=False),
+        Option(min=1, help="Number of CPUs or GPUs."),
     ] = None,
     where: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             metavar="COLUMN=VALUE",
             help="Take only requests with this value, such as status=200, or without it: "
             "status!=429. May be given several times: for one column either value will do, and "
             "none that is not wanted.",
-            show_default=False,
         ),
     ] = None,
     time_unit: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="UNIT",
             help="Unit of times that are numbers, if their column's name does not end with one as "
             "start_s does: s, ms, us or ns.",
-            show_default=False,
             rich_help_panel=TIMES,
         ),
     ] = None,
     duration_unit: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="UNIT",
             help="Unit of durations and of times in the queue; by default that in the column's "
             "name, or --time-unit.",
-            show_default=False,
             rich_help_panel=TIMES,
         ),
     ] = None,
     load_time: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="T",
             help="What a change of fragment costs: the time of a load, with a unit (25s, 2500ms) "
             "or a number of --time-unit.",
-            show_default=False,
             rich_help_panel=TIMES,
         ),
     ] = None,
     load_times: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="CSV",
             help="A CSV file with a line of names, and then a fragment and its load time, with a "
             "unit as other durations have it, on each line.",
-            show_default=False,
             rich_help_panel=TIMES,
         ),
     ] = None,
     load_included: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--load-included",
             help="Durations include loads: take the load time off the beginning of each request "
             "that is the first on its CPU or follows another fragment. It needs --cpu or --cpus 1.",
@@ -320,9 +311,9 @@ def import_requests(
     from dfopt.trace.writing import write_trace
 
     if load_time is not None and load_times is not None:
-        raise typer.BadParameter("--load-time and --load-times exclude each other; give one")
+        raise BadParameter("--load-time and --load-times exclude each other; give one")
     if load_included and load_time is None and load_times is None:
-        raise typer.BadParameter("--load-included needs --load-time or --load-times")
+        raise BadParameter("--load-included needs --load-time or --load-times")
     wanted, unwanted = conditions_of(where or [])
     every_load = parsed(lambda text: parse_load_time(text, time_unit), load_time, "--load-time")
     refuse_unwritable(output, log, *([] if load_times is None else [load_times]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
 
-import typer
+from typer import Argument, BadParameter, Option
 
 from dfopt.structs import replace
 from dfopt_cli import completion
@@ -18,10 +18,9 @@ if TYPE_CHECKING:
 
 TraceArgument = Annotated[
     str,
-    typer.Argument(
+    Argument(
         metavar="TRACE",
         help="The trace: text of perf or ftrace, systrace, Perfetto, Chrome JSON or dfopt-trace/1.",
-        show_default=False,
     ),
 ]
 
@@ -32,11 +31,10 @@ class LabelOptions:
 
     df: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--df",
             metavar="SOURCE",
             autocompletion=completion.sources,
-            show_default=False,
             help="Which threads share data, a fragment: those of a process (tgid or process), of a "
             "name (comm:REGEX) or of a control group (cgroup:FILE), those that wake each other up "
             "(wakeups), or as the trace (own), marks in it (marks, dfopt:df=ID) or a CSV file "
@@ -46,17 +44,15 @@ class LabelOptions:
     ] = None
     infer_df: Annotated[
         Literal["wakeups"] | None,
-        typer.Option(
+        Option(
             help="Infer the fragments; the same as --df wakeups.",
-            show_default=False,
             rich_help_panel=LABELS,
         ),
     ] = None
     only: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="TIDS|REGEX",
-            show_default=False,
             help="Manage only these threads: numbers with commas, or a regular expression for the "
             "name of the thread (comm). A trace without comms keeps its own labels.",
             rich_help_panel=LABELS,
@@ -64,10 +60,9 @@ class LabelOptions:
     ] = None
     labels_out: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="FILE",
             help="Write the labels there, as a CSV file.",
-            show_default=False,
             rich_help_panel=LABELS,
         ),
     ] = None
@@ -76,12 +71,12 @@ class LabelOptions:
         """Return the options for each trace; contradictions are wrong usage."""
         sources = self.df or ([] if self.infer_df is None else [self.infer_df])
         if self.infer_df is not None and set(sources) != {self.infer_df}:
-            raise typer.BadParameter(
+            raise BadParameter(
                 f"--infer-df {self.infer_df} and --df {' --df '.join(sources)} contradict each "
                 "other; give one"
             )
         if len(sources) not in (0, 1, traces):
-            raise typer.BadParameter(
+            raise BadParameter(
                 "give it once for all traces, or once for each in their order; it is given "
                 f"{len(sources)} times for {traces}",
                 param_hint="--df",
@@ -104,18 +99,16 @@ class WorkOptions:
 
     workers: Annotated[
         int | None,
-        typer.Option(
+        Option(
             min=1,
-            show_default=False,
             help="Number of processes; by default one for each processor.",
             rich_help_panel=WORK,
         ),
     ] = None
     scheduler: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="ADDRESS",
-            show_default=False,
             help="Let the workers of this Dask scheduler do the work, such as tcp://host:8786.",
             rich_help_panel=WORK,
         ),
@@ -128,9 +121,8 @@ class WindowOptions(WorkOptions):
 
     window: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             metavar="W",
-            show_default=False,
             help="Windows, whose dispatches may run in any order: how far a scheduler may look "
             "ahead, in dispatches (100), a time (10ms) or whole, the default. May be given several "
             "times.",
@@ -138,7 +130,7 @@ class WindowOptions(WorkOptions):
     ] = None
     foresight: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--foresight",
             help="Windows of 5, 10, 20, 50, ... dispatches up to whole.",
             rich_help_panel=WINDOWS,
@@ -146,10 +138,9 @@ class WindowOptions(WorkOptions):
     ] = False
     time_limit: Annotated[
         float | None,
-        typer.Option(
+        Option(
             min=0,
             metavar="SECONDS",
-            show_default=False,
             help="Stop the search after this time; what is not proven by then has a weaker bound.",
             rich_help_panel=WORK,
         ),
@@ -162,7 +153,7 @@ class WindowOptions(WorkOptions):
         from dfopt.compare.window_length import parse_window
 
         if self.window and self.foresight:
-            raise typer.BadParameter("--foresight and --window exclude each other; give one")
+            raise BadParameter("--foresight and --window exclude each other; give one")
         if self.foresight or (not self.window and default == "foresight"):
             return None
         if not self.window and default == "none":
@@ -180,9 +171,8 @@ class FrontierOptions:
 
     wait: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             metavar="D",
-            show_default=False,
             help="Also schedules in which no dispatch waits longer than this, unless it did so in "
             "the recording: a time (500us, 1ms), or a number in the trace's unit. May be given "
             "several times.",
@@ -205,7 +195,7 @@ class AttainableOptions(FrontierOptions):
 
     order_free: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--order-free",
             help="Leave out schedules that keep cause and effect, which take most of the time: "
             "only windows, whose dispatches may run in any order.",
@@ -213,9 +203,8 @@ class AttainableOptions(FrontierOptions):
     ] = False
     save: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="FOLDER",
-            show_default=False,
             help="Write the schedules there as traces, the proofs of their bounds, and the "
             "comparison, of which plot attainable and plot frontier draw: comparison.json.",
         ),
@@ -226,7 +215,7 @@ class AttainableOptions(FrontierOptions):
         if not self.order_free:
             return FrontierOptions(wait=self.wait)
         if self.wait or self.save is not None:
-            raise typer.BadParameter(
+            raise BadParameter(
                 "--order-free leaves out what --wait and --save are about; give one of them"
             )
         return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
+from typer import Argument, BadParameter, Option
 
 from dfopt.errors import DfoptError
 from dfopt.files import read_instance, read_result
@@ -35,19 +35,17 @@ PROOFS = {
 def verify(
     subject: Annotated[
         str,
-        typer.Argument(
+        Argument(
             metavar="INSTANCE|TRACE",
             help="The instance, or the recorded trace; - is standard input.",
-            show_default=False,
         ),
     ],
     claim: Annotated[
         str,
-        typer.Argument(
+        Argument(
             metavar="RESULT|PROOF|SCHEDULE",
             help="Of an instance, its result, as 'dfopt solve -o' writes it. Of a trace, a proof "
             "or a schedule (a trace, too), as 'dfopt compare --save' writes them.",
-            show_default=False,
         ),
     ],
     *,
@@ -55,14 +53,14 @@ def verify(
     model: ModelOptions,
     require_certificate: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--require-certificate",
             help="For results: fail if the lower bound could not be checked.",
         ),
     ] = False,
     time_limit: Annotated[
         float,
-        typer.Option(
+        Option(
             min=0,
             metavar="SECONDS",
             help="For results: give a lower bound up as too large to be checked after this time.",
@@ -83,16 +81,16 @@ def verify(
     with naming(claim):
         claimed = document_format(claim)
     if of_trace and require_certificate:
-        raise typer.BadParameter("--require-certificate is for results of an instance")
+        raise BadParameter("--require-certificate is for results of an instance")
     if of_trace and not may_be_trace(claimed) and claimed != Format.RESULT:
         if model != ModelOptions():
-            raise typer.BadParameter("a proof contains its costs; leave out options about costs")
+            raise BadParameter("a proof contains its costs; leave out options about costs")
         found, said = proof_checked(subject, claim, labels)
     elif of_trace and may_be_trace(claimed):
         found, said = schedule_checked(subject, claim, labels, model)
     else:
         if (labels, model) != (LabelOptions(), ModelOptions()):
-            raise typer.BadParameter(
+            raise BadParameter(
                 "options about labels and costs are for traces; an instance has its own"
             )
         found, said = result_checked(
