@@ -12,15 +12,13 @@ from typer import Exit, Option
 from typer.core import TyperGroup
 
 from dfopt.errors import DfoptError
-from dfopt_cli import generate, measure, model, model_plots, plot, simulate, trace
+from dfopt_cli import generate, measure, model, plot, simulate, trace
 from dfopt_cli.adversaries import adversary_balance, adversary_round_robin
 from dfopt_cli.bench import bench
 from dfopt_cli.compare import compare
-from dfopt_cli.counters import counters
 from dfopt_cli.exit_codes import INTERRUPTED
 from dfopt_cli.export import export
 from dfopt_cli.failures import fail, interruptions, warnings_of
-from dfopt_cli.formula_option import FormulaCommand
 from dfopt_cli.from_trace import from_trace
 from dfopt_cli.import_files import import_files
 from dfopt_cli.info import info
@@ -111,12 +109,12 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "plot foresight": plot.foresight,
     "plot frontier": plot.frontier,
     "plot attainable": plot.attainable,
-    "plot crossover": model_plots.crossover,
-    "plot crossover-plane": model_plots.crossover_plane,
-    "plot contention": model_plots.contention,
-    "plot batching": model_plots.batching,
-    "plot counters": model_plots.counters,
-    "plot queueing": model_plots.queueing,
+    "plot crossover": plot.crossover,
+    "plot crossover-plane": plot.crossover_plane,
+    "plot contention": plot.contention,
+    "plot batching": plot.batching,
+    "plot counters": plot.counters,
+    "plot queueing": plot.queueing,
     "trace convert": trace.convert,
     "trace to-instance": trace.to_instance,
     "trace from-result": trace.from_result,
@@ -136,7 +134,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "model crossover": model.crossover,
     "model contention": model.contention,
     "model batching": model.batching,
-    "model counters": counters,
+    "model counters": model.counters,
     "model queueing": model.queueing,
     "model from-trace": from_trace,
 }
@@ -155,7 +153,7 @@ GROUPS = {
 
 for words, command in COMMANDS.items():
     group, _, name = words.rpartition(" ")
-    kind = FormulaCommand if group == "model" else HeadedCommand
+    kind = model.FormulaCommand if group == "model" else HeadedCommand
     GROUPS[group].command(name, cls=kind)(with_option_groups(command))
 for group, commands in GROUPS.items():
     if group:

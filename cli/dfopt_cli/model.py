@@ -2,24 +2,100 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
-from typer import BadParameter, Option
+from typer import BadParameter, Context, Exit, Option
 
+from dfopt import Objective
 from dfopt_cli.failures import naming
-from dfopt_cli.formula_option import FormulaOption
 from dfopt_cli.model_files import (
     BatchingArgument,
     ContentionArgument,
-    ModelPictureOption,
+    CountersArgument,
+    CpuOption,
+    LongOption,
+    PathOption,
     QueueingArgument,
     ResponseArgument,
+    draw_counters,
     draw_crossovers,
-    print_result,
-    show,
+    draw_model,
+    read_counters,
 )
-from dfopt_cli.options import JsonOption, PathOption
+from dfopt_cli.options import INSTANCE, HeadedCommand, JsonOption
+from dfopt_cli.output_files import check_output
+from dfopt_cli.printing import print_json, print_tables, print_text, say
 from dfopt_models.growth import GrowthPath
+
+PICTURES = (".svg", ".png", ".pdf")
+
+Writing = Literal["text", "latex"]
+"""The ways to write formulas."""
+
+
+class FormulaCommand(HeadedCommand):
+    """A command whose option ``--formula`` may stand without a value, which then is text."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the arguments."""
+        given = []
+        for argument, after in zip(args, [*args[1:], ""], strict=False):
+            given.append(argument)
+            if argument == "--formula" and after not in ("text", "latex"):
+                given.append("text")
+        return super().parse_args(ctx, given)
+
+
+def print_formulas(ctx: Context, writing: Writing | None) -> None:
+    """Print the formulas of the model that has the name of the command, and end."""
+    if writing is None or ctx.resilient_parsing:
+        return
+    from dfopt_models.model import model_named
+
+    assert ctx.info_name is not None
+    formulas = model_named(ctx.info_name).formulas
+    if writing == "latex":
+        texts = [
+            f"% {formula.name}: {formula.meaning} ({formula.source})\n{formula.latex()}\n"
+            for formula in formulas
+        ]
+    else:
+        texts = [
+            f"{formula.name}: {formula.meaning}\n  {formula.text()}\n  [{formula.source}]\n"
+            for formula in formulas
+        ]
+        used = {quantity: None for formula in formulas for quantity in formula.used}
+        width = max(len(quantity.symbol) for quantity in used)
+        meanings = [
+            f"{quantity.symbol:<{width}}  "
+            + ", ".join(filter(None, (quantity.meaning, quantity.unit)))
+            for quantity in used
+        ]
+        texts.append("".join(f"{meaning}\n" for meaning in meanings))
+    print_text("\n".join(texts))
+    raise Exit
+
+
+FormulaOption = Annotated[
+    Writing | None,
+    Option(
+        "--formula",
+        callback=print_formulas,
+        is_eager=True,
+        help="Print the formulas of the model and their symbols, and exit; "
+        "'--formula latex' writes them in LaTeX.",
+    ),
+]
+
+ModelPictureOption = Annotated[
+    str | None,
+    Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="Draw a picture instead; the name ends in .svg, .png or .pdf.",
+    ),
+]
 
 PenaltiesOption = Annotated[
     str | None,
@@ -62,7 +138,7 @@ def response_time(
     Example: dfopt model response-time mix-5 --speed 4 --cache 4
     """
     parameters = model_with_costs(file, penalties, machine)
-    print_result("response-time", file, parameters, as_json=as_json, speed=speed, cache=cache)
+    show("response-time", file, parameters, as_json=as_json, speed=speed, cache=cache)
 
 
 def crossover(
@@ -85,7 +161,7 @@ def crossover(
         draw_crossovers([file], output, path)
         return
     parameters = model_with_costs(file, penalties, machine)
-    print_result("crossover", file, parameters, as_json=as_json, path=path)
+    show("crossover", file, parameters, as_json=as_json, path=path)
 
 
 def model_with_costs(file: str, penalties: str | None, machine: str | None) -> Any:
@@ -95,7 +171,8 @@ def model_with_costs(file: str, penalties: str | None, machine: str | None) -> A
     if penalties is not None and machine is not None:
         raise BadParameter("give --penalties or --machine, not both")
     parameters = RESPONSE_TIME.read(file)
-    if penalties is None and machine is None:
+    measured = penalties or machine
+    if measured is None:
         return parameters
     from dfopt_models.measure import (
         penalties_of_machine,
@@ -104,15 +181,12 @@ def model_with_costs(file: str, penalties: str | None, machine: str | None) -> A
         with_penalties,
     )
 
-    if penalties is not None:
-        costs = read_penalties(penalties)
-        with naming(penalties):
-            return with_penalties(parameters, costs)
-    assert machine is not None
-    costs = penalties_of_machine(
-        read_machine(machine), reallocation_time=parameters.reallocation_time
+    costs = (
+        penalties_of_machine(read_machine(measured), reallocation_time=parameters.reallocation_time)
+        if penalties is None
+        else read_penalties(measured)
     )
-    with naming(machine):
+    with naming(measured):
         return with_penalties(parameters, costs)
 
 
@@ -131,7 +205,7 @@ def contention(
 
     Example: dfopt model contention sohn-kim
     """
-    show("contention", file, as_json=as_json, output=output)
+    show_or_draw("contention", file, output, as_json=as_json)
 
 
 def batching(
@@ -159,7 +233,7 @@ def batching(
 
     Example: dfopt model batching debattista
     """
-    show("batching", file, as_json=as_json, output=output, granularity=granularity, check=check)
+    show_or_draw("batching", file, output, as_json=as_json, granularity=granularity, check=check)
 
 
 def queueing(
@@ -185,4 +259,117 @@ def queueing(
 
     Example: dfopt model queueing short-jobs --load 0.5 --load 0.9
     """
-    show("queueing", file, as_json=as_json, output=output, load=load)
+    show_or_draw("queueing", file, output, as_json=as_json, load=load)
+
+
+def counters(
+    file: CountersArgument,
+    *,
+    long: LongOption = None,
+    cpu: CpuOption = None,
+    mean: Annotated[
+        Literal["total", "dispatches"],
+        Option(
+            metavar="total|dispatches",
+            help="Average instructions per cycle over all cycles, or over dispatches.",
+        ),
+    ] = "total",
+    output: Annotated[
+        str | None,
+        Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Write the model to a TOML file; or draw a picture, if the name ends in .svg, "
+            ".png or .pdf.",
+        ),
+    ] = None,
+    instance: Annotated[
+        str | None,
+        Option(
+            metavar="FILE",
+            help="Write an instance that 'dfopt solve' takes.",
+            rich_help_panel=INSTANCE,
+        ),
+    ] = None,
+    tasks: Annotated[
+        int, Option(min=1, help="Tasks of the instance.", rich_help_panel=INSTANCE)
+    ] = 100,
+    cpus: Annotated[int, Option(min=1, help="CPUs of the instance.", rich_help_panel=INSTANCE)] = 4,
+    objective: Annotated[
+        Objective, Option(help="What the instance is to minimise.", rich_help_panel=INSTANCE)
+    ] = Objective.MAX_PENALTY,
+    resolution: Annotated[
+        int,
+        Option(
+            metavar="NS",
+            min=1,
+            help="Round the penalties of the instance to this.",
+            rich_help_panel=INSTANCE,
+        ),
+    ] = 1,
+    as_json: JsonOption = False,
+    formula: FormulaOption = None,
+) -> None:
+    """Show what counters at switches say of task types.
+
+    That is how fast they run, and what they cost each other. From samples: instructions per cycle
+    and cache misses by CPU, type, predecessor and slice length, and a penalty for each pair of task
+    types with its standard error. A model of counters has the pairs already.
+
+    Example: dfopt model counters ziemba --instance web.json --resolution 100
+    """  # fmt: skip
+    from dfopt.files import write_instance
+    from dfopt_models.counters import COUNTERS, counters_instance
+
+    if output is not None and output.endswith(PICTURES):
+        draw_counters(file, output, long=long, cpu=cpu)
+        return
+    written = {"the model": output, "the instance": instance}
+    for target in filter(None, written.values()):
+        check_output(target, file)
+    with naming(file):
+        model, figures = read_counters(file, long=long, cpu=cpu, mean=mean)
+        if instance is not None:
+            made = counters_instance(
+                model, tasks=tasks, cpus=cpus, objective=objective, resolution=resolution
+            )
+            write_instance(made, instance)
+    if output is not None:
+        COUNTERS.write(model, output)
+    show("counters", file, model, as_json=as_json, figures=figures)
+    for what, path in written.items():
+        if path is not None and not as_json:
+            say(f"dfopt: {what} is in {path}")
+
+
+def show_or_draw(
+    name: str, file: str, output: str | None, *, as_json: bool, **options: Any
+) -> None:
+    """Print what a model says of the parameters in a file, or draw them if there is an output."""
+    from dfopt_models.model import model_named
+
+    if output is not None:
+        draw_model(name, file, output)
+        return
+    with naming(file):
+        parameters = model_named(name).read(file)
+    show(name, file, parameters, as_json=as_json, **options)
+
+
+def show(name: str, file: str, parameters: Any, *, as_json: bool, **options: Any) -> None:
+    """Print what a model says of parameters."""
+    from dfopt_models.errors import OptionError
+    from dfopt_models.model import model_named
+
+    model = model_named(name)
+    with naming(file):
+        try:
+            result = model.says(parameters, **options)
+        except OptionError as error:
+            hint = f"--{error.place}" if error.place else None
+            raise BadParameter(error.problem, param_hint=hint) from None
+    if as_json:
+        print_json(model.results.to_document(result))
+    else:
+        print_tables(result.tables(parameters))

@@ -1,22 +1,25 @@
-"""Parameters of models: the arguments that name them, and how a model is shown or drawn."""
+"""Parameters of models: the arguments that name them, and how their pictures are drawn."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from typer import Argument, BadParameter, Option
 
 from dfopt_cli import completion
 from dfopt_cli.failures import naming
-from dfopt_cli.output_files import check_output
-from dfopt_cli.printing import print_json, print_tables
+from dfopt_cli.output_files import save_drawn
+from dfopt_models.errors import ModelError
 from dfopt_models.growth import GrowthPath
 
 if TYPE_CHECKING:
-    from dfopt_models.model import AnalyticModel
+    from dfopt_models.counter_samples import CounterFigures
+    from dfopt_models.counters import CountersModel
     from dfopt_models.response_time import ResponseModel
+
+NS_PER_MS = 1_000_000
 
 
 def parameters_of(model: str, known: str) -> Any:
@@ -32,82 +35,108 @@ ResponseArgument = Annotated[str, parameters_of("response", "mix-5")]
 BatchingArgument = Annotated[str, parameters_of("batching", "debattista")]
 ContentionArgument = Annotated[str, parameters_of("contention", "sohn-kim")]
 QueueingArgument = Annotated[str, parameters_of("queueing", "short-jobs, symmetry")]
-
-ModelPictureOption = Annotated[
-    str | None,
-    Option(
-        "--output",
-        "-o",
+CountersArgument = Annotated[
+    str,
+    Argument(
         metavar="FILE",
-        help="Draw a picture instead; the name ends in .svg, .png or .pdf.",
+        help="Samples of counters at switches, a CSV table or what perf script prints; or a model "
+        "of counters, a TOML file or a name: ziemba. - is standard input.",
+        autocompletion=completion.models_of("counters"),
+    ),
+]
+
+LongOption = Annotated[
+    float | None,
+    Option(
+        "--long",
+        metavar="MS",
+        min=0,
+        help="Dispatches that run at least this time are a task type of their own. Without it the "
+        "length is chosen that explains best how fast the next dispatch is.",
+    ),
+]
+CpuOption = Annotated[
+    list[int] | None,
+    Option("--cpu", metavar="N", help="Only this CPU; may be given several times."),
+]
+PathOption = Annotated[
+    GrowthPath,
+    Option(
+        "--path",
+        help="How speed and cache grow: alike, one of them alone, or caches without limit.",
     ),
 ]
 
 
-def show(name: str, file: str, *, as_json: bool, output: str | None = None, **options: Any) -> None:
-    """Print what a model says of the parameters in a file, or draw them if there is an output."""
-    from dfopt_models.model import model_named
-
-    if output is not None:
-        draw(name, file, output)
-        return
-    with naming(file):
-        parameters = model_named(name).read(file)
-    print_result(name, file, parameters, as_json=as_json, **options)
-
-
-def print_result(name: str, file: str, parameters: Any, *, as_json: bool, **options: Any) -> None:
-    """Print what a model says of parameters."""
-    from dfopt_models.errors import OptionError
-    from dfopt_models.model import model_named
-
-    model = model_named(name)
-    with naming(file):
-        try:
-            result = model.says(parameters, **options)
-        except OptionError as error:
-            hint = f"--{error.place}" if error.place else None
-            raise BadParameter(error.problem, param_hint=hint) from None
-    if as_json:
-        print_json(model.results.to_document(result))
-    else:
-        print_tables(result.tables(parameters))
-
-
-def draw(name: str, file: str, output: str) -> None:
+def draw_model(name: str, file: str, output: str) -> None:
     """Draw the picture of the parameters in a file."""
-    from dfopt.plot import save_picture
     from dfopt_models.model import model_named
 
     model = model_named(name)
-    (parameters,) = parameters_to_draw(model, [file], output)
-    save_picture(model.figure(parameters).axes[0], output)
+    save_drawn(lambda: model.figure(model.read(file)).axes[0], output, file)
 
 
 def draw_crossovers(files: Sequence[str], output: str, path: GrowthPath) -> None:
     """Draw the crossovers of jobs of the response-time models in files."""
-    from dfopt.plot import save_picture
     from dfopt_models.plot import plot_crossovers
 
-    models = models_to_compare(files, output)
-    save_picture(plot_crossovers(models, path=path).axes[0], output)
+    save_drawn(lambda: plot_crossovers(comparable(files), path=path).axes[0], output, *files)
 
 
-def models_to_compare(files: Sequence[str], output: str) -> list[ResponseModel]:
+def comparable(files: Sequence[str]) -> list[ResponseModel]:
     """Return the response-time models in files, each with something to compare."""
-    from dfopt_models.crossover import CROSSOVER
+    from dfopt_models.response_time import RESPONSE_TIME
 
-    models = parameters_to_draw(CROSSOVER, files, output)
+    models = [RESPONSE_TIME.read(file) for file in files]
     for file, model in zip(files, models, strict=True):
         with naming(file):
             model.comparisons()  # so that an error names its file
     return models
 
 
-def parameters_to_draw(model: AnalyticModel[Any], files: Sequence[str], output: str) -> list[Any]:
-    """Return the parameters in files; refuse to draw over one, or in an unknown format."""
-    from dfopt.plot import check_picture_name
+def read_counters(
+    file: str,
+    *,
+    long: float | None,
+    cpu: list[int] | None,
+    mean: Literal["total", "dispatches"] = "total",
+) -> tuple[CountersModel, CounterFigures | None]:
+    """Return the model in a file, or the one that its samples give with their figures."""
+    from dfopt.files.formats import named_format
+    from dfopt.files.streams import first_bytes
+    from dfopt_models.counter_samples import counted_dispatches, counter_figures, read_samples
+    from dfopt_models.counters import COUNTERS, Mean, counters_model, long_threshold
+    from dfopt_models.parameter_files import parameter_name
 
-    check_picture_name(output)
-    check_output(output, *(file for file in files if os.path.exists(file)))
-    return [model.read(file) for file in files]
+    is_model = (
+        (file != "-" and not os.path.exists(file))  # its name or its error
+        or file.removesuffix(".gz").endswith(".toml")
+        or named_format(first_bytes(file)) is not None
+    )
+    if is_model:
+        if long is not None or cpu:
+            raise BadParameter("a model has no samples; --long and --cpu are for samples")
+        return COUNTERS.read(file), None
+    dispatches = counted_dispatches(read_samples(file), cpus=cpu or None)
+    long_ns = long_threshold(dispatches) if long is None else round(long * NS_PER_MS)
+    model = counters_model(
+        dispatches, long_ns=long_ns, name=parameter_name(file).removesuffix(".csv"), mean=Mean(mean)
+    )
+    return model, counter_figures(dispatches, long_ns=long_ns)
+
+
+def draw_counters(
+    file: str, output: str, *, long: float | None, cpu: list[int] | None, warm_up: bool = False
+) -> None:
+    """Draw what a file says of task types, or the warm-up of its first thread type."""
+    from dfopt_models.plot import plot_counters, plot_warm_up
+
+    def drawn() -> Any:
+        with naming(file):
+            model, _ = read_counters(file, long=long, cpu=cpu)
+            if warm_up and not model.warm_up:
+                problem = "has no warm-up to draw; add [[warm_up]] to a model"
+                raise ModelError(problem, place="warm_up")
+        return plot_warm_up(model.warm_up[0]) if warm_up else plot_counters(model)
+
+    save_drawn(drawn, output, file)

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_type_hin
 from typer import Argument, Option
 from typer.core import TyperCommand
 
-from dfopt_models.growth import GrowthPath
-
 if TYPE_CHECKING:
     from dfopt.problem.cache_domains import CacheDomains
 
@@ -78,14 +76,6 @@ DomainsOption = Annotated[
         metavar="DOMAINS",
         help="The CPUs that share a last-level cache, a semicolon between domains, such as "
         "'0-3;4-7'; or a file with the output of lscpu -p=CPU,CACHE.",
-    ),
-]
-
-PathOption = Annotated[
-    GrowthPath,
-    Option(
-        "--path",
-        help="How speed and cache grow: alike, one of them alone, or caches without limit.",
     ),
 ]
 

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dfopt.errors import FileError
 from dfopt.files import check_writable
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 def refuse_overwriting(output: str, *inputs: str) -> None:
@@ -35,6 +40,21 @@ def check_output(output: str, *inputs: str) -> None:
     """
     refuse_overwriting(output, *inputs)
     check_writable(output)
+
+
+def save_drawn(draw: Callable[[], Axes], output: str, *inputs: str) -> None:
+    """Write the picture that a function draws; refuse its file before the work begins.
+
+    Raises
+    ------
+    FileError
+        When the name of the file tells no format of pictures, or as :func:`check_output` does.
+    """
+    from dfopt.plot import check_picture_name, save_picture
+
+    check_picture_name(output)
+    check_output(output, *inputs)
+    save_picture(draw(), output)
 
 
 def output_folder(name: str | None) -> Path | None:

@@ -5,23 +5,38 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated
 
-from typer import Argument, BadParameter
+from typer import Argument, BadParameter, Option
 
 from dfopt.errors import DfoptError
 from dfopt.structs import replace
+from dfopt_cli import completion
 from dfopt_cli.compare_traces import SAVED_HAVE_OPTIONS, Plan, compare_traces, planned, saved_among
 from dfopt_cli.cost_options import ModelOptions
 from dfopt_cli.failures import naming
+from dfopt_cli.model_files import (
+    BatchingArgument,
+    ContentionArgument,
+    CountersArgument,
+    CpuOption,
+    LongOption,
+    PathOption,
+    QueueingArgument,
+    comparable,
+    draw_counters,
+    draw_crossovers,
+    draw_model,
+)
 from dfopt_cli.options import (
     InstanceArgument,
     PictureOption,
     QuietOption,
     ResultArgument,
 )
-from dfopt_cli.output_files import check_output
+from dfopt_cli.output_files import check_output, save_drawn
 from dfopt_cli.printing import say, with_options
 from dfopt_cli.solved_files import read_solved
 from dfopt_cli.trace_options import FrontierOptions, LabelOptions, WindowOptions, WorkOptions
+from dfopt_models.growth import GrowthPath
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,19 +52,29 @@ Compared = Annotated[
 ]
 
 
+ModelsArgument = Annotated[
+    list[str],
+    Argument(
+        metavar="MODEL",
+        help="Parameters of the response-time model: TOML files, or a name such as mix-5.",
+        autocompletion=completion.models_of("response"),
+    ),
+]
+
+
 def schedule(instance: InstanceArgument, result: ResultArgument, output: PictureOption) -> None:
     """Draw a schedule as a Gantt chart.
 
     Example: dfopt plot schedule instance.json result.json -o schedule.svg
     """
-    from dfopt.plot import check_picture_name, plot_schedule, save_picture
+    from dfopt.plot import plot_schedule
 
-    check_picture_name(output)
-    check_output(output, instance, result)
-    solved = read_solved(instance, result)
-    with naming(result):
-        axes = plot_schedule(solved.instance, solved.schedule)
-    save_picture(axes, output)
+    def drawn() -> Axes:
+        solved = read_solved(instance, result)
+        with naming(result):
+            return plot_schedule(solved.instance, solved.schedule)
+
+    save_drawn(drawn, output, instance, result)
 
 
 def profile(
@@ -69,14 +94,14 @@ def profile(
     Example: dfopt plot profile rows.csv -o profile.svg
     """
     from dfopt.bench import performance_ratios, read_rows
-    from dfopt.plot import check_picture_name, plot_profile, save_picture
+    from dfopt.plot import plot_profile
 
-    check_picture_name(output)
-    check_output(output, *rows)
-    ratios = performance_ratios([row for file in rows for row in read_rows(file)])
-    with naming(" ".join(rows)):
-        axes = plot_profile(ratios)
-    save_picture(axes, output)
+    def drawn() -> Axes:
+        ratios = performance_ratios([row for file in rows for row in read_rows(file)])
+        with naming(" ".join(rows)):
+            return plot_profile(ratios)
+
+    save_drawn(drawn, output, *rows)
 
 
 def foresight(
@@ -236,3 +261,85 @@ def tell_different_costs(comparisons: Sequence[Comparison]) -> None:
             "dfopt: warning: the traces have different costs, on one axis; options such as "
             "--penalty g or --model INSTANCE give all the same"
         )
+
+
+def crossover(
+    models: ModelsArgument, *, output: PictureOption, path: PathOption = GrowthPath.EQUAL
+) -> None:
+    """Draw where policies fall behind as machines grow.
+
+    There is one picture for each job: response times, relative to the baseline, against
+    speed × cache.
+
+    Marks show the crossovers, with their products; shaded areas and bars show what the ranges of
+    the parameters allow.
+
+    Example: dfopt plot crossover mix-5 -o crossover.svg
+    """
+    draw_crossovers(models, output, path)
+
+
+def crossover_plane(models: ModelsArgument, *, output: PictureOption) -> None:
+    """Draw on which machines policies equal the baseline.
+
+    There is one picture for each job: curves in the plane of speed and cache, with marks where
+    both grow alike. Thin straight lines join machines with one product of both.
+
+    Example: dfopt plot crossover-plane mix-5 -o plane.svg
+    """
+    from dfopt_models.plot import plot_crossover_planes
+
+    save_drawn(lambda: plot_crossover_planes(comparable(models)).axes[0], output, *models)
+
+
+def contention(file: ContentionArgument, *, output: PictureOption) -> None:
+    """Draw how CPUs contend for locks.
+
+    Misses and work against the number of CPUs, with one lock and with a lock for each CPU; marks
+    show what was measured.
+
+    Example: dfopt plot contention sohn-kim -o contention.svg
+    """
+    draw_model("contention", file, output)
+
+
+def batching(file: BatchingArgument, *, output: PictureOption) -> None:
+    """Draw what batches of fine-grained threads gain.
+
+    Gains against process length, and the choices of batches that miss least for each time that
+    they wait; a curve for each granularity.
+
+    Example: dfopt plot batching debattista -o batching.svg
+    """
+    draw_model("batching", file, output)
+
+
+def counters(
+    file: CountersArgument,
+    *,
+    output: PictureOption,
+    long: LongOption = None,
+    cpu: CpuOption = None,
+    warm_up: Annotated[
+        bool, Option("--warm-up", help="Draw the warm-up of the model's first thread type.")
+    ] = False,
+) -> None:
+    """Draw how fast each task type is after each other one.
+
+    Speeds are shares of the best one of the type. With --warm-up it is how a thread type becomes
+    faster after it was dispatched; only models have that.
+
+    Example: dfopt plot counters ziemba -o counters.svg
+    """
+    draw_counters(file, output, long=long, cpu=cpu, warm_up=warm_up)
+
+
+def queueing(file: QueueingArgument, *, output: PictureOption) -> None:
+    """Draw between which response times the best policy lies.
+
+    Response times against the load, for each number of CPUs: the ideal, partitions, and a global
+    queue with reloads. Circles stand where the last two cross.
+
+    Example: dfopt plot queueing short-jobs -o queueing.svg
+    """
+    draw_model("queueing", file, output)

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dfopt.bench.rows import Row
 from dfopt.problem.result import StopReason
 from dfopt.render import counted
-from dfopt.table import Table, columns
+from dfopt.table import Table, Value, columns
 
 FACTORS = (1, 2, 5, 10, 100)
 """The factors that a table shows."""
@@ -67,7 +67,7 @@ def profile_table(ratios: Mapping[str, Sequence[float]]) -> Table:
     """Return the profile of each method at the usual factors, and the share that it solved."""
     headings = columns("method", *(f"{factor}× :.0%" for factor in FACTORS), "solved :.0%")
     factors = (*FACTORS, sys.float_info.max)
-    rows = [
+    rows: list[tuple[Value, ...]] = [
         (method, *(share_within(own, factor) for factor in factors))
         for method, own in ratios.items()
     ]
