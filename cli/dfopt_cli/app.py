@@ -13,7 +13,6 @@ from typer.core import TyperGroup
 
 from dfopt.errors import DfoptError
 from dfopt_cli import generate, measure, model, plot, simulate, trace
-from dfopt_cli.adversaries import adversary_balance, adversary_round_robin
 from dfopt_cli.bench import bench
 from dfopt_cli.compare import compare
 from dfopt_cli.exit_codes import INTERRUPTED
@@ -126,8 +125,8 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "generate uniform": generate.uniform,
     "generate tight": generate.tight,
     "generate matrix": generate.matrix,
-    "generate adversary-round-robin": adversary_round_robin,
-    "generate adversary-balance": adversary_balance,
+    "generate adversary-round-robin": generate.adversary_round_robin,
+    "generate adversary-balance": generate.adversary_balance,
     "measure machine": measure.machine,
     "measure penalties": measure.penalties,
     "model response-time": model.response_time,

@@ -12,7 +12,7 @@ from dfopt.errors import DfoptError
 from dfopt_cli.cluster import cluster_at
 from dfopt_cli.exit_codes import NOT_PROVEN
 from dfopt_cli.failures import usage, warnings_of
-from dfopt_cli.options import SEARCH, JsonOption, Method, QuietOption
+from dfopt_cli.options import SEARCH, JsonOption, Method, QuietOption, SeedOption
 from dfopt_cli.output_files import refuse_overwriting
 from dfopt_cli.printing import print_json, print_tables, say
 
@@ -50,9 +50,7 @@ def bench(
             rich_help_panel=SEARCH,
         ),
     ] = None,
-    seed: Annotated[
-        int, Option(min=0, help="Seed of everything random.", rich_help_panel=SEARCH)
-    ] = 0,
+    seed: SeedOption = 0,
     workers: Annotated[
         int | None,
         Option(
@@ -113,7 +111,7 @@ def bench(
     from dfopt.bench.rows import check_method
     from dfopt.bench.summary import BENCH_SUMMARY, bench_summary
     from dfopt.bench.tables import published_table, report_tables
-    from dfopt_cli.bench_view import progress_bar
+    from dfopt_cli.progress import bench_status, live_line
 
     chosen: dict[str, int] = {}
     if workers is not None or scheduler is not None:
@@ -128,7 +126,8 @@ def bench(
         subjects = read_set(*instances)
     refuse_overwriting(output, *instances, *(subject.file for subject in subjects))
     bounds = None if published is None else read_published(published)
-    with cluster_at(scheduler) as executor, progress_bar(quiet=quiet) as show:
+    line = live_line(bench_status, quiet=quiet, hint="Ctrl-C stops, --resume goes on")
+    with cluster_at(scheduler) as executor, line as show:
         report = run(
             subjects,
             output,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,21 +12,22 @@ from dfopt.errors import FileError
 from dfopt.files import document_text, read_instance, read_result
 from dfopt.files.formats import UNNAMED, Format, document_format
 from dfopt.files.storage import write_text
-from dfopt.structs import replace
 from dfopt.table import Table
-from dfopt_cli.compare_traces import compare_traces, planned, refuse_second_reading
+from dfopt_cli.compare_traces import Plan, choice_for_traces, compare_traces
 from dfopt_cli.cost_options import ModelOptions
 from dfopt_cli.exit_codes import CONDITION_MET, NOT_PROVEN
-from dfopt_cli.failures import naming, usage
+from dfopt_cli.failures import naming
 from dfopt_cli.options import (
     DomainsOption,
     JsonOption,
     QuietOption,
-    domains_of,
+    given,
+    read_by,
+    refuse_second_reading,
 )
 from dfopt_cli.output_files import check_output, output_folder
 from dfopt_cli.printing import print_json, print_tables, say
-from dfopt_cli.trace_options import AttainableOptions, LabelOptions, WindowOptions
+from dfopt_cli.trace_options import LabelOptions, OrderFreeOption, WaitOption, WindowOptions
 
 if TYPE_CHECKING:
     from dfopt.compare.conditions import Condition
@@ -48,13 +48,23 @@ def compare(
     ],
     *,
     labels: LabelOptions,
-    attainable: AttainableOptions,
+    wait: WaitOption = None,
+    order_free: OrderFreeOption = False,
+    save: Annotated[
+        str | None,
+        Option(
+            metavar="FOLDER",
+            help="Write the schedules there as traces, the proofs of their bounds, and the "
+            "comparison, of which plot attainable and plot frontier draw: comparison.json.",
+        ),
+    ] = None,
     windows: WindowOptions,
     model: ModelOptions,
     domains: DomainsOption = None,
     fail_if: Annotated[
-        list[str] | None,
+        list[Any] | None,
         Option(
+            parser=read_by("dfopt.compare.conditions:parse_condition"),
             metavar="CONDITION",
             help="End with exit code 5 if this is true of a figure of any trace, named by the keys "
             "of --json: 'realised.total>=200', 'windows.*.ratio>1.5', 'service.wait.p99>10ms'. "
@@ -102,16 +112,33 @@ def compare(
     Example: dfopt compare trace.txt --df tgid --wait 1ms --window 10ms --window whole
     """
     if holds_instance(files):
-        refuse_trace_options(labels, model, attainable, windows, domains, output)
+        plain = WindowOptions(time_limit=windows.time_limit, workers=windows.workers)
+        others = (wait, save, domains, output, order_free or None)
+        if given(labels, model) or windows != plain or others != (None,) * len(others):
+            raise BadParameter(
+                "an instance is compared with its results under its own model; apart from "
+                "--time-limit, --workers and --fail-if the options are for traces"
+            )
         compare_schedules(files, windows, fail_if or [], as_json=as_json, quiet=quiet)
         return
     from dfopt.compare import comparison_tables
     from dfopt.compare.document import comparisons_document
     from dfopt.trace.longest_waits import longest_waits
 
-    conditions = parsed_conditions(fail_if or [])
-    plan = planned(labels, model, windows, attainable.frontier(), default="whole")
-    plan = replace(plan, folder=output_folder(attainable.save), domains=domains_of(domains))
+    if order_free and (wait or save is not None):
+        raise BadParameter(
+            "--order-free leaves out what --wait and --save are about; give one of them"
+        )
+    plan = Plan(
+        labels=labels,
+        work=windows,
+        choice=choice_for_traces(model),
+        windows=windows.chosen(default="whole"),
+        waits=None if order_free else tuple(dict.fromkeys(wait or ())),
+        time_limit=windows.time_limit,
+        domains=domains,
+        folder=output_folder(save),
+    )
     if plan.folder is not None:
         refuse_saved_schedules(files, plan.folder)
     if output is not None:
@@ -123,7 +150,6 @@ def compare(
         quiet=quiet,
         on_trace=lambda trace: waited.append(longest_waits(trace)) if trace and verbose else None,
     )
-    with_windows = bool(windows.window) or windows.foresight
     found = compared.comparisons
     document = comparisons_document(found)
     if output is not None:
@@ -131,10 +157,10 @@ def compare(
     if as_json:
         print_json(document)
     else:
+        with_windows = bool(windows.window) or windows.foresight
         tables = comparison_tables(found, with_windows=with_windows, verbose=verbose)
         print_tables([*tables, *(waited[: len(found)] if verbose else [Table("", notes=[MORE])])])
-    documents = document.get("traces", [document])
-    failed = [tell_failures(conditions, document) for document in documents]
+    failed = [tell_failures(fail_if, each) for each in document.get("traces", [document])]
     if compared.error is None and any(failed):
         raise Exit(CONDITION_MET)
     compared.end("what is finished is shown")
@@ -180,16 +206,7 @@ def refuse_saved_schedules(files: Sequence[str], folder: Path) -> None:
             )
 
 
-def parsed_conditions(texts: Sequence[str]) -> list[Condition]:
-    """Return the conditions of ``--fail-if``."""
-    if not texts:
-        return []
-    from dfopt.compare.conditions import parse_condition
-
-    return [usage(partial(parse_condition, text), "--fail-if") for text in texts]
-
-
-def tell_failures(conditions: Sequence[Condition], document: Mapping[str, Any]) -> bool:
+def tell_failures(conditions: Sequence[Condition] | None, document: Mapping[str, Any]) -> bool:
     """Say which conditions are true of a comparison, a line each; return whether any is."""
     if not conditions or not document.get("complete", True):
         return False
@@ -201,28 +218,10 @@ def tell_failures(conditions: Sequence[Condition], document: Mapping[str, Any]) 
     return bool(lines)
 
 
-def refuse_trace_options(
-    labels: LabelOptions,
-    model: ModelOptions,
-    attainable: AttainableOptions,
-    windows: WindowOptions,
-    *others: str | None,
-) -> None:
-    """Refuse options that mean nothing for an instance and its results."""
-    plain = WindowOptions(time_limit=windows.time_limit, workers=windows.workers)
-    given = (labels, model, attainable, windows)
-    none = (LabelOptions(), ModelOptions(), AttainableOptions(), plain)
-    if given != none or any(other is not None for other in others):
-        raise BadParameter(
-            "an instance is compared with its results under its own model; apart from "
-            "--time-limit, --workers and --fail-if the options are for traces"
-        )
-
-
 def compare_schedules(
     files: Sequence[str],
     windows: WindowOptions,
-    fail_if: Sequence[str],
+    conditions: Sequence[Condition],
     *,
     as_json: bool,
     quiet: bool,
@@ -231,7 +230,6 @@ def compare_schedules(
     from dfopt.compare.compare_schedules import OF_SCHEDULES, compare_schedules
     from dfopt_cli.progress import live_line, search_status
 
-    conditions = parsed_conditions(fail_if)
     instance_file, *result_files = files
     with naming(instance_file):
         instance = read_instance(instance_file)

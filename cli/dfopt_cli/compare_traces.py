@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from typer import BadParameter, Exit
 
-from dfopt.errors import DfoptError, FileError
+from dfopt.errors import DfoptError
 from dfopt.files.formats import Format, document_format
 from dfopt.problem.cache_domains import CacheDomains
 from dfopt.structs import replace
@@ -19,10 +19,11 @@ from dfopt_cli.cluster import cluster_at
 from dfopt_cli.cost_options import ModelOptions, model_choice
 from dfopt_cli.exit_codes import NOT_PROVEN
 from dfopt_cli.failures import naming
+from dfopt_cli.options import given, refuse_second_reading
 from dfopt_cli.output_files import output_folder
 from dfopt_cli.printing import say
 from dfopt_cli.trace_files import labelled_trace, named, names_of, tell_warnings
-from dfopt_cli.trace_options import FrontierOptions, LabelOptions, WindowOptions
+from dfopt_cli.trace_options import LabelOptions, WorkOptions
 
 if TYPE_CHECKING:
     from dfopt.compare import Comparison, Window
@@ -33,71 +34,46 @@ if TYPE_CHECKING:
     from dfopt.trace import Trace
 
 
-SAVED_HAVE_OPTIONS = (
-    "saved comparisons have their labels, costs and windows already; give traces, or no options "
-    "about them"
-)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
     """The settings under which every trace is compared.
 
     Parameters
     ----------
-    labels, windows
+    labels, work
         The options.
     choice
-        The model that they ask for.
-    lengths
+        The model that the options about costs ask for.
+    windows
         The windows; None for the ladder of the foresight curve.
     waits
         Permitted waits of the frontier beside its other limits; None: no frontier is wanted.
+    time_limit
+        Seconds that the search may take.
     domains
         The CPUs that share a last-level cache, if they were given.
     folder
         Where the schedules of the frontier are written; None: nowhere.
-    has_options
-        Whether any option was given at all.
     """
 
     labels: LabelOptions
-    windows: WindowOptions
+    work: WorkOptions
     choice: ModelChoice
-    lengths: tuple[Window, ...] | None
-    waits: tuple[PermittedWait, ...] | Literal["usual"] | None = None
+    windows: Sequence[Window] | None = ()
+    waits: Sequence[PermittedWait] | Literal["usual"] | None = None
+    time_limit: float | None = None
     domains: CacheDomains | None = None
     folder: Path | None = None
-    has_options: bool
 
 
-def planned(
-    labels: LabelOptions,
-    model: ModelOptions,
-    windows: WindowOptions,
-    frontier: FrontierOptions | None = None,
-    *,
-    default: Literal["whole", "foresight", "none"],
-) -> Plan:
-    """Return what the options ask for; contradictions are wrong usage.
-
-    Without options about a frontier none is wanted. ``default`` are the windows if no option names
-    any.
-    """
+def choice_for_traces(model: ModelOptions) -> ModelChoice:
+    """Return the model that options ask for; a makespan is wrong usage."""
     if model.objective == "makespan":
         raise BadParameter(
             "traces are compared by their penalties; give total-penalty or max-penalty",
             param_hint="--objective",
         )
-    return Plan(
-        labels=labels,
-        windows=windows,
-        choice=model_choice(model),
-        lengths=windows.chosen(default=default),
-        waits=None if frontier is None else frontier.waits(),
-        has_options=(labels, model, windows) != (LabelOptions(), ModelOptions(), WindowOptions())
-        or frontier not in (None, FrontierOptions()),
-    )
+    return model_choice(model)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,7 +109,7 @@ def compare_traces(
     *,
     quiet: bool,
     saved: Collection[str] = (),
-    on_trace: Callable[[Trace | None], None] | None = None,
+    on_trace: Callable[[Trace | None], None] = lambda _: None,
 ) -> Compared:
     """Return the comparison of each trace, and whether something came before all was done.
 
@@ -150,8 +126,6 @@ def compare_traces(
     from dfopt.compare.document import read_comparisons
     from dfopt_cli.progress import comparison_status, live_line
 
-    if plan.labels.labels_out is not None and len(files) > 1:
-        raise BadParameter("--labels-out is for one trace; there are several")
     labels = iter(plan.labels.of_each(sum(file not in saved for file in files)))
     done: list[tuple[str, Comparison]] = []
     interrupted, failed = False, None
@@ -164,13 +138,14 @@ def compare_traces(
                 if file in saved:
                     for comparison in read_comparisons(file):
                         done.append((name, comparison))
-                        if on_trace is not None:
-                            on_trace(None)
+                        on_trace(None)
                     continue
-                own = plan if len(files) == 1 else with_own_folder(plan, name)
+                own = plan
+                if plan.folder is not None and len(files) > 1:
+                    folder = plan.folder / name.strip("/").replace("/", "-")
+                    own = replace(plan, folder=output_folder(str(folder)))
                 trace = named(labelled_trace(file, next(labels)), name)
-                if on_trace is not None:
-                    on_trace(trace)
+                on_trace(trace)
                 done.append((name, compare_file(file, trace, own, shown)))
                 if not done[-1][1].is_complete:
                     interrupted = True
@@ -183,50 +158,32 @@ def compare_traces(
             if not done:
                 raise
             failed = error
-    return Compared(comparisons=told_apart(done), interrupted=interrupted, error=failed)
-
-
-def with_own_folder(plan: Plan, name: str) -> Plan:
-    """Return the plan for one of several traces: its schedules go to a folder of their own."""
-    if plan.folder is None:
-        return plan
-    return replace(plan, folder=output_folder(str(plan.folder / name.strip("/").replace("/", "-"))))
-
-
-def told_apart(done: Sequence[tuple[str, Comparison]]) -> list[Comparison]:
-    """Return comparisons; where traces have the same name, each gets the name of its file."""
+    # Where traces have the same name, each gets the name of its file.
     count = Counter(comparison.name for _, comparison in done)
-    return [
+    told_apart = [
         replace(comparison, name=name) if count[comparison.name] > 1 else comparison
         for name, comparison in done
     ]
+    return Compared(comparisons=told_apart, interrupted=interrupted, error=failed)
 
 
-def saved_among(files: Sequence[str]) -> set[str]:
-    """Return which of the files are comparisons that were printed before."""
+def saved_among(files: Sequence[str], *groups: object) -> set[str]:
+    """Return which files are comparisons that were made before.
+
+    If all of them are, options in these groups are wrong usage.
+    """
     refuse_second_reading(files)
     saved = set()
     for file in files:
         with naming(file):
-            file_format = document_format(file)
-            if file_format in (Format.INSTANCE, Format.RESULT):
-                what = "an instance" if file_format == Format.INSTANCE else "a result"
-                raise FileError(f"is {what} and no trace; see 'dfopt plot schedule'")
-        if file_format == Format.COMPARISON:
-            saved.add(file)
+            if document_format(file) == Format.COMPARISON:
+                saved.add(file)
+    if saved == set(files) and given(*groups):
+        raise BadParameter(
+            "saved comparisons have their labels, costs and windows already; give traces, or no "
+            "options about them"
+        )
     return saved
-
-
-def is_comparison(file: str) -> bool:
-    """Return whether a file holds comparisons that were made before."""
-    with naming(file):
-        return document_format(file) == Format.COMPARISON
-
-
-def refuse_second_reading(files: Sequence[str]) -> None:
-    """Refuse standard input that is named twice: it can be read only once."""
-    if files.count("-") > 1:
-        raise BadParameter("standard input (-) can be read once only; name files")
 
 
 def compare_file(
@@ -243,15 +200,15 @@ def compare_file(
     from dfopt.compare.document import ONE_TRACE
 
     tell_warnings(file, trace.quality.warnings)
-    with cluster_at(plan.windows.scheduler) as executor, naming(file):
+    with cluster_at(plan.work.scheduler) as executor, naming(file):
         compared = compare_trace(
             trace,
             chosen_model(plan.choice, trace.header),
-            windows=foresight_windows(trace) if plan.lengths is None else plan.lengths,
+            windows=foresight_windows(trace) if plan.windows is None else plan.windows,
             waits=usual_waits(trace) if plan.waits == "usual" else plan.waits,
             domains=plan.domains,
-            time_limit=plan.windows.time_limit,
-            workers=plan.windows.workers,
+            time_limit=plan.time_limit,
+            workers=plan.work.workers,
             executor=executor,
             on_progress=on_progress,
         )

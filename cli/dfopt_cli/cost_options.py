@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from typer import BadParameter, Option
@@ -12,7 +11,7 @@ from dfopt.files import read_instance
 from dfopt.problem.cache_state import Leaves
 from dfopt.problem.instance import Objective
 from dfopt_cli.failures import naming, usage
-from dfopt_cli.options import COSTS, WINDOWS
+from dfopt_cli.options import COSTS, WINDOWS, read_by
 
 if TYPE_CHECKING:
     from dfopt.compare.cost_model_choice import ModelChoice
@@ -87,8 +86,9 @@ class CostOptions:
         ),
     ] = None
     lines: Annotated[
-        str | None,
+        Any,
         Option(
+            parser=read_by("dfopt.compare.cost_model_choice:parse_lines"),
             metavar="N|runtime:N",
             help="f: lines that a dispatch reads if the trace does not say; with runtime: at most "
             "what it had time for.",
@@ -96,7 +96,7 @@ class CostOptions:
         ),
     ] = None
     leaves: Annotated[
-        Literal["clean", "dirty", "invalidated"] | None,
+        Leaves | None,
         Option(
             help="f: how a dispatch leaves its fragment if the trace does not say; "
             "by default dirty.",
@@ -127,7 +127,7 @@ class ModelOptions(CostOptions):
     """Options about switch costs and about what is minimised."""
 
     objective: Annotated[
-        Literal["total-penalty", "max-penalty", "makespan"] | None,
+        Objective | None,
         Option(
             help="What to minimise (makespan: for instances only).",
             rich_help_panel=COSTS,
@@ -142,8 +142,9 @@ class ModelOptions(CostOptions):
         ),
     ] = None
     capacity: Annotated[
-        str | None,
+        Any,
         Option(
+            parser=read_by("dfopt.compare.cost_model_choice:parse_capacity"),
             metavar="observed|balanced|unlimited|N",
             help="Largest number of dispatches on a CPU in a window; observed (the default): the "
             "largest number that the trace ran on one CPU.",
@@ -169,29 +170,22 @@ class ModelOptions(CostOptions):
 
 def model_choice(options: CostOptions) -> ModelChoice:
     """Return what the options ask of the model; contradictions are wrong usage."""
-    from dfopt.compare.cost_model_choice import ModelChoice, parse_capacity, parse_lines
+    from dfopt.compare.cost_model_choice import ModelChoice
 
-    given = {name: value for name, value in asdict(options).items() if value is not None}
+    chosen = {name: value for name, value in asdict(options).items() if value is not None}
     if options.penalty is not None:
-        given["penalty"] = PENALTIES[options.penalty]
+        chosen["penalty"] = PENALTIES[options.penalty]
     if options.lines is not None:
-        read = partial(parse_lines, options.lines)
-        given["lines"], given["lines_by_run_time"] = usage(read, "--lines")
-    if options.leaves is not None:
-        given["leaves"] = Leaves(options.leaves)
-    if "capacity" in given:
-        given["capacity"] = usage(partial(parse_capacity, given["capacity"]), "--capacity")
-    if "objective" in given:
-        given["objective"] = Objective(given["objective"])
-    machine, penalties = given.pop("machine", None), given.pop("penalties", None)
+        chosen["lines"], chosen["lines_by_run_time"] = options.lines
+    machine, penalties = chosen.pop("machine", None), chosen.pop("penalties", None)
     measured: dict[str, Any] = {}
     if machine or penalties:
-        measured = measured_costs(given.get("penalty"), options.fill, machine, penalties)
+        measured = measured_costs(chosen.get("penalty"), options.fill, machine, penalties)
     if options.model is not None:
-        with naming(given.pop("model")):
-            given["instance"] = read_instance(options.model)
+        with naming(chosen.pop("model")):
+            chosen["instance"] = read_instance(options.model)
     unit = "ns" if measured else None
-    return usage(lambda: ModelChoice(**{**measured, **given}, time_unit=unit))
+    return usage(lambda: ModelChoice(**{**measured, **chosen}, time_unit=unit))
 
 
 def measured_costs(

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, BadParameter, Option
 
 from dfopt.files.streams import shown_name
-from dfopt.table import Table, Value, columns
 from dfopt_cli import completion
 from dfopt_cli.failures import naming
 from dfopt_cli.output_files import check_output
@@ -82,6 +80,7 @@ def from_trace(
         read_penalties,
         runs_from_dispatches,
         runs_from_stays,
+        runs_table,
     )
     from dfopt_models.parameter_files import parameter_name
     from dfopt_models.response_time import RESPONSE_TIME
@@ -124,23 +123,3 @@ def named_policy(given: str) -> tuple[str | None, str]:
             raise BadParameter(f"{shown_name(given)} must be POLICY=TRACE or TRACE")
         return policy, file
     return None, given
-
-
-def runs_table(runs: Mapping[str, Sequence[JobRun]]) -> Table:
-    """Return what was measured, a row for each job under each policy: the mean of its runs."""
-    from dfopt_models.measure import mean_run
-
-    rows: list[tuple[Value, ...]] = []
-    for job in dict.fromkeys(run.job for found in runs.values() for run in found):
-        for policy, found in runs.items():
-            own = [run for run in found if run.job == job]
-            mean = mean_run(own)
-            rows.append((
-                *(job, policy, len(own), mean.response_time, mean.allocation, mean.reallocations),
-                *(mean.affinity if mean.interval else None, mean.interval),
-            ))  # fmt: skip
-    headings = columns(
-        *("job", "policy", "runs", "response time [s] :time", "processors :.3f"),
-        *("reallocations :,.6g", "with affinity :.0%", "interval [s] :time"),
-    )
-    return Table("", headings, rows)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from dataclasses import asdict, dataclass
+from fractions import Fraction
+from typing import Annotated, Any, Literal, TypeVar
 
 from typer import BadParameter, Option
 
 from dfopt import generate as families
-from dfopt.errors import InstanceError
+from dfopt.errors import DfoptError, InstanceError
 from dfopt.files import instance_to_document, write_instance
 from dfopt.problem.instance import Instance, Objective
 from dfopt.problem.penalties import PenaltyF, PenaltyG
@@ -17,11 +18,40 @@ from dfopt_cli.cost_options import PENALTIES
 from dfopt_cli.options import COSTS, TASKS
 from dfopt_cli.printing import print_json
 
-Tasks = Annotated[int, Option("--tasks", min=1, help="Number of tasks.")]
-Cpus = Annotated[int, Option("--cpus", min=1, help="Number of CPUs.")]
+Tasks = Annotated[int, Option(min=1, help="Number of tasks.")]
+Cpus = Annotated[int, Option(min=1, help="Number of CPUs.")]
 Fragments = Annotated[
     int,
-    Option("--fragments", min=1, help="Number of data fragments, at most one for each task."),
+    Option(min=1, help="Number of data fragments, at most one for each task."),
+]
+
+
+def chances(text: str) -> tuple[float, float, float]:
+    """Return the three probabilities in ``C,D,I``; any other text is wrong usage."""
+    try:
+        clean, dirty, invalidated = map(float, text.split(","))
+    except ValueError:
+        problem = f"must be three numbers such as 0.5,0.2,0.3, not {text!r}"
+        raise BadParameter(problem) from None
+    return clean, dirty, invalidated
+
+
+def capacity(text: str) -> int | str:
+    """Return a capacity, a word or a number; any other text is wrong usage."""
+    if text in ("balanced", "unlimited"):
+        return text
+    try:
+        return int(text)
+    except ValueError:
+        problem = f"must be balanced, unlimited or a number, not {text!r}"
+        raise BadParameter(problem) from None
+
+
+Made = TypeVar("Made")
+
+TargetOption = Annotated[
+    str,
+    Option("--output", "-o", metavar="FILE", help="Where to write it; - is standard output."),
 ]
 
 
@@ -57,8 +87,9 @@ class DrawOptions:
         ),
     ] = 40
     leaves: Annotated[
-        str,
+        Any,
         Option(
+            parser=chances,
             metavar="C,D,I",
             help="Probabilities that a task leaves its fragment clean, dirty, invalidated (f).",
             rich_help_panel=COSTS,
@@ -67,25 +98,20 @@ class DrawOptions:
 
     def parameters(self) -> dict[str, Any]:
         """Return the parameters of a family that the options say."""
-        return {"penalty": self._penalty(), "lines": self.lines, "leaves": self._chances()}
-
-    def _penalty(self) -> PenaltyF | PenaltyG:
-        if PENALTIES[self.penalty] == "f":
-            if self.fill is not None:
-                raise InstanceError("counts with --penalty g only", place="fill")
-            read_line = 1 if self.read_line is None else self.read_line
-            return PenaltyF(read_line=read_line, write_back=self.write_back)
-        if self.read_line is not None:
+        is_f = PENALTIES[self.penalty] == "f"
+        if is_f and self.fill is not None:
+            raise InstanceError("counts with --penalty g only", place="fill")
+        if not is_f and self.read_line is not None:
             raise InstanceError("counts with --penalty f only", place="read_line")
-        return PenaltyG(fill=40 if self.fill is None else self.fill, write_back=self.write_back)
-
-    def _chances(self) -> tuple[float, float, float]:
-        try:
-            clean, dirty, invalidated = (float(part) for part in self.leaves.split(","))
-        except ValueError:
-            problem = f"must be three numbers such as 0.5,0.2,0.3, not {self.leaves!r}"
-            raise InstanceError(problem, place="leaves") from None
-        return clean, dirty, invalidated
+        penalty = (
+            PenaltyF(
+                read_line=1 if self.read_line is None else self.read_line,
+                write_back=self.write_back,
+            )
+            if is_f
+            else PenaltyG(fill=40 if self.fill is None else self.fill, write_back=self.write_back)
+        )
+        return {"penalty": penalty, "lines": self.lines, "leaves": self.leaves}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,12 +129,15 @@ class InstanceOptions:
     size: Annotated[
         int,
         Option(
-            min=1, help="Sizes of tasks are drawn uniformly from 1 to this.", rich_help_panel=TASKS
+            min=1,
+            help="Sizes of tasks are drawn uniformly from 1 to this.",
+            rich_help_panel=TASKS,
         ),
     ] = 1
     capacity: Annotated[
-        str,
+        Any,
         Option(
+            parser=capacity,
             metavar="balanced|unlimited|N",
             help="Largest number of tasks on a CPU, or largest sum of their sizes; balanced: an "
             "even share, rounded up.",
@@ -145,34 +174,13 @@ class InstanceOptions:
         ),
     ] = "-"
 
-    def parameters(self) -> dict[str, Any]:
-        """Return the parameters of a family that the options say."""
-        return {
-            "exec": self.exec,
-            "size": self.size,
-            "capacity": self._capacity(),
-            "objective": self.objective,
-            "cold_start": self.cold_start,
-            "final_write_back": self.final_write_back,
-            "seed": self.seed,
-        }
-
-    def _capacity(self) -> int | str:
-        if self.capacity in ("balanced", "unlimited"):
-            return self.capacity
-        try:
-            return int(self.capacity)
-        except ValueError:
-            problem = f"must be balanced, unlimited or a number, not {self.capacity!r}"
-            raise InstanceError(problem, place="capacity") from None
-
 
 def zipf(
     *,
     tasks: Tasks,
     cpus: Cpus,
     fragments: Fragments,
-    skew: Annotated[float, Option("--skew", min=0, help="Exponent of the weights.")] = 1.0,
+    skew: Annotated[float, Option(min=0, help="Exponent of the weights.")] = 1.0,
     drawn: DrawOptions,
     instance: InstanceOptions,
 ) -> None:
@@ -207,7 +215,7 @@ def uniform(
 def tight(
     *,
     cpus: Cpus,
-    per_cpu: Annotated[int, Option("--per-cpu", min=1, help="Number of tasks for each CPU.")],
+    per_cpu: Annotated[int, Option(min=1, help="Number of tasks for each CPU.")],
     fragments: Fragments,
     drawn: DrawOptions = DrawOptions(penalty="g"),
     instance: InstanceOptions,
@@ -225,8 +233,8 @@ def matrix(
     *,
     tasks: Tasks,
     cpus: Cpus,
-    types: Annotated[int, Option("--types", min=1, help="Number of task types.")],
-    largest: Annotated[int, Option("--largest", min=1, help="Largest switch cost.")] = 40,
+    types: Annotated[int, Option(min=1, help="Number of task types.")],
+    largest: Annotated[int, Option(min=1, help="Largest switch cost.")] = 40,
     triangle: Annotated[
         bool,
         Option("--triangle", help="Make sure that a detour through a third type never costs less."),
@@ -252,20 +260,129 @@ def matrix(
     )
 
 
+def adversary_round_robin(
+    *,
+    dispatches: Annotated[int, Option(min=1, help="Number of dispatches.")],
+    fragments: Annotated[int, Option(min=1, help="Number of threads, each with a fragment.")],
+    cpus: Cpus,
+    output: TargetOption = "-",
+) -> None:
+    """Make a trace that is hard with little look-ahead.
+
+    Its threads run in turn. With one fragment more than CPUs no rule without look-ahead is better
+    than the least recently used CPU, and that one pays for every dispatch. With many fragments a
+    look-ahead of K tasks leaves at least about n·(d/2 − m)/(3K) changes, whatever the policy knows
+    of the future.
+
+    Example: dfopt generate adversary-round-robin --dispatches 600 --fragments 5 --cpus 4 -o a.jsonl
+    """
+    from dfopt.trace.writing import write_trace
+    from dfopt_models.online.adversaries import round_robin_trace
+
+    trace = usage_of(
+        lambda: round_robin_trace(dispatches=dispatches, fragments=fragments, cpus=cpus)
+    )
+    write_trace(trace, output)
+
+
+def adversary_balance(
+    *,
+    cpus: Cpus,
+    share: Annotated[
+        int,
+        Option(
+            min=1,
+            help="Tasks of each CPU: a multiple of the number of CPUs, and at least twice it.",
+        ),
+    ],
+    policy: Annotated[
+        Literal["fewest-visits", "least-loaded", "spread"],
+        Option(
+            help="Whom the sequence is made for. fewest-visits: a fragment stays on its CPU, and "
+            "then goes where the fewest fragments are; least-loaded: each task goes where the "
+            "fewest tasks are; spread: a fragment leaves its CPU after √share tasks.",
+        ),
+    ] = "fewest-visits",
+    balance: Annotated[
+        float,
+        Option(
+            min=1,
+            help="When some CPU has more than this times the mean room, the tasks that are left "
+            "get fragments of their own.",
+        ),
+    ] = 2.0,
+    schedule: Annotated[
+        str | None,
+        Option(
+            metavar="FILE",
+            help="Where to write what the policy does, a result that 'dfopt compare' takes.",
+        ),
+    ] = None,
+    output: TargetOption = "-",
+) -> None:
+    """Make an instance that is hard without slack.
+
+    It has whole fragments first, and then single tasks. Tasks stand in the order of arrival. A
+    policy puts each on a CPU for good, and no CPU may run more than its share. The sequence depends
+    on where the policy puts them.
+
+    Example: dfopt generate adversary-balance --cpus 8 --share 16 --schedule s.json -o a.json
+    """
+    from dfopt.files.instance_document import fingerprint
+    from dfopt.files.result_document import write_result
+    from dfopt.problem.result import InstanceName, Result, Status, StopReason, relative_gap
+    from dfopt.problem.schedule import evaluate
+    from dfopt_models.online.adversaries import balanced_instance, orders_of
+    from dfopt_models.online.balanced import POLICIES, adversary_without_slack
+
+    found = usage_of(
+        lambda: adversary_without_slack(
+            POLICIES[policy](cpus, share), cpus, share, Fraction(balance)
+        )
+    )
+    instance = balanced_instance(found, cpus)
+    write_to(output, instance)
+    if schedule is not None:
+        placed = evaluate(instance, orders_of(found.fragments, found.cpu, cpus))
+        value = placed.value(instance.objective)
+        result = Result(
+            instance=InstanceName(name=instance.name, sha256=fingerprint(instance)),
+            status=Status.FEASIBLE,
+            stop_reason=StopReason.GIVEN,
+            objective=value,
+            gap=relative_gap(value, 0),
+            schedule=placed,
+            method=f"online: {policy}",
+        )
+        write_result(result, schedule)
+
+
+def usage_of(make: Callable[[], Made]) -> Made:
+    """Make something; a parameter that is refused is wrong usage of its option."""
+    try:
+        return make()
+    except DfoptError as error:
+        option = f"--{error.place.replace('_', '-')}"
+        raise BadParameter(error.problem, param_hint=option) from None
+
+
 def write(
     family: Callable[..., Instance],
-    instance: InstanceOptions,
+    options: InstanceOptions,
     drawn: DrawOptions | None = None,
     **size: object,
 ) -> None:
-    """Draw an instance and write it; a parameter that is refused is wrong usage of its option."""
-    try:
-        parameters = {} if drawn is None else drawn.parameters()
-        made = family(**size, **parameters, **instance.parameters())
-    except InstanceError as error:
-        option = f"--{error.place.replace('_', '-')}"
-        raise BadParameter(error.problem, param_hint=option) from None
-    if instance.output == "-":
-        print_json(instance_to_document(made))
+    """Draw an instance of a family and write it."""
+    parameters = asdict(options) | size
+    output = parameters.pop("output")
+    write_to(
+        output, usage_of(lambda: family(**parameters, **(drawn.parameters() if drawn else {})))
+    )
+
+
+def write_to(output: str, instance: Instance) -> None:
+    """Write an instance to a file, or to standard output where it is ``-``."""
+    if output == "-":
+        print_json(instance_to_document(instance))
     else:
-        write_instance(made, instance.output)
+        write_instance(instance, output)

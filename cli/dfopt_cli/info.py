@@ -11,7 +11,7 @@ from dfopt.files.formats import Format, described, document_format, may_be_trace
 from dfopt.files.streams import first_bytes
 from dfopt_cli.failures import naming
 from dfopt_cli.instance_files import read_instance_and_warn
-from dfopt_cli.options import JsonOption
+from dfopt_cli.options import JsonOption, given
 from dfopt_cli.printing import print_json, print_tables
 from dfopt_cli.trace_files import labelled_if_possible, named, names_of, tell_warnings
 from dfopt_cli.trace_options import LabelOptions
@@ -40,13 +40,13 @@ def info(
     Example: dfopt info instances/hackbench-4-groups-100.json
     """
     with naming(file):
-        given = named_format(first_bytes(file))
-        if given not in (None, Format.INSTANCE, Format.TRACE):
-            raise FileError(f"holds {described(given)}; 'dfopt info' shows instances and traces")
+        kind = named_format(first_bytes(file))
+        if kind not in (None, Format.INSTANCE, Format.TRACE):
+            raise FileError(f"holds {described(kind)}; 'dfopt info' shows instances and traces")
         if may_be_trace(document_format(file)):
             show_trace(file, labels, verbose=verbose, as_json=as_json)
             return
-        if labels != LabelOptions():
+        if given(labels):
             raise BadParameter("options about labels are for traces")
         show_instance(file, as_json=as_json)
 

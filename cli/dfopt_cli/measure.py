@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from rich.text import Text
 from typer import BadParameter, Exit, Option
 
 from dfopt.files import write_text
 from dfopt.render import printable
-from dfopt.table import Table, columns
+from dfopt.table import Table
 from dfopt_cli.exit_codes import INTERRUPTED, NOT_PROVEN
 from dfopt_cli.failures import usage
 from dfopt_cli.options import JsonOption, QuietOption
@@ -23,12 +23,6 @@ if TYPE_CHECKING:
     from dfopt_models.measure.penalty_runs import PenaltyOfRun
 
 Run = TypeVar("Run")
-
-PICOSECONDS = 1e3
-"""In a nanosecond."""
-
-MICROSECONDS = 1e6
-"""In a second."""
 
 LEAST_RUNS = 2
 """At least this many runs, or nothing is known of the spread between them."""
@@ -69,7 +63,8 @@ def machine(
         ),
     ] = None,
     order: Annotated[
-        str, Option(metavar="random|sequential", help="And in which order of the lines.")
+        Literal["random", "sequential"],
+        Option(metavar="random|sequential", help="And in which order of the lines."),
     ] = "random",
     as_json: JsonOption = False,
     quiet: QuietOption = False,
@@ -83,11 +78,15 @@ def machine(
 
     Example: dfopt measure machine -o machine.toml
     """
-    from dfopt_models.measure.machine import AccessOrder, levels_left, machine_document, measure_run
+    from dfopt_models.measure.machine import (
+        AccessOrder,
+        levels_left,
+        machine_document,
+        machine_table,
+        measure_run,
+    )
     from dfopt_models.measure.this_machine import ThisMachine, conditions
 
-    if order not in list(AccessOrder):
-        raise BadParameter(f"{order!r} is none of {', '.join(AccessOrder)}", param_hint="--order")
     if output is not None:
         check_output(output)
     known = conditions()
@@ -126,18 +125,6 @@ def machine(
         found, lines=cache_lines, level=level, order=AccessOrder(order), conditions=known
     )
     write_and_print(document, machine_table(document), output, as_json=as_json, are_all=are_all)
-
-
-def machine_table(document: dict[str, Any]) -> Table:
-    """Return what runs measured, a row for each level and order."""
-    rows = []
-    for row in document["x-read"]:
-        low, high = (f"{quartile / PICOSECONDS:.2f}" for quartile in row["quartiles"])
-        shown = ", ".join(f"{run / PICOSECONDS:.2f}" for run in row["medians_of_runs"])
-        middle = row["median"] / PICOSECONDS
-        rows.append((row["level"], row["order"], middle, f"{low} to {high}", shown))
-    headings = columns("level", "order", "ns a line :.2f", "quartiles", "runs")
-    return Table("", headings, rows)
 
 
 def penalties(
@@ -204,6 +191,7 @@ def penalties(
     from dfopt_models.measure.penalty_runs import (
         PenaltyPlan,
         measured_document,
+        penalties_table,
         rejected_share,
         run_here,
     )
@@ -246,22 +234,6 @@ def named_command(given: str) -> tuple[str, str]:
     if not name or not command:
         raise BadParameter(f"{given!r} must be NAME=COMMAND", param_hint="--program")
     return name, command
-
-
-def penalties_table(document: dict[str, Any]) -> Table:
-    """Return what was measured, a row for each job, quantum and thing that happened between."""
-    rows = [
-        (
-            *(row["job"], row["between"], row["quantum"], row["penalty"] * MICROSECONDS),
-            ", ".join(f"{run * MICROSECONDS:.1f}" for run in row["penalties_of_runs"]),
-            row["rejected"] / (row["rejected"] + row["slices"]),
-        )
-        for row in document["x-measured"]
-    ]
-    headings = columns(
-        *("job", "between", "quantum [s] :time", "penalty [µs] :.1f", "runs [µs]", "rejected :.0%")
-    )
-    return Table("", headings, rows)
 
 
 def write_and_print(

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import MISSING, fields, is_dataclass
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_type_hints
 
-from typer import Argument, Option
+from typer import Argument, BadParameter, Option
 from typer.core import TyperCommand
+
+from dfopt_cli.failures import naming, usage
 
 if TYPE_CHECKING:
     from dfopt.problem.cache_domains import CacheDomains
@@ -33,6 +36,32 @@ HEADINGS = (
 )
 """Headings of help in their order: options that few people need stand under the later ones."""
 
+
+def read_by(name: str) -> Callable[[str], Any]:
+    """Return what reads a text of the command line by a function of the library.
+
+    The library is loaded when there is a text to read. Its errors are wrong usage.
+
+    Parameters
+    ----------
+    name
+        The function, as ``module:function``.
+    """
+    return lambda text: usage(lambda: resolve_name(name)(text))
+
+
+def domains_of(text: str) -> CacheDomains:
+    """Return the cache domains that an option names, itself or by a file."""
+    from dfopt.files.streams import opened
+    from dfopt.problem.cache_domains import cache_domains
+
+    if text != STANDARD_INPUT and not text.strip("0123456789-,; "):
+        with naming("--domains"):
+            return cache_domains(text)
+    with naming(text), opened(text) as stream:
+        return cache_domains(stream.read().decode("utf-8", "replace").strip())
+
+
 Method = Literal["auto", "exhaustive", "dp", "cp-sat", "configuration"]
 
 InstanceArgument = Annotated[
@@ -45,16 +74,10 @@ InstanceArgument = Annotated[
 
 ResultArgument = Annotated[
     str,
-    Argument(
-        metavar="RESULT",
-        help="The result, a JSON file as 'dfopt solve -o' writes it.",
-    ),
+    Argument(metavar="RESULT", help="The result, a JSON file as 'dfopt solve -o' writes it."),
 ]
 
-OutputOption = Annotated[
-    str,
-    Option("--output", "-o", metavar="FILE", help="Where to write it."),
-]
+OutputOption = Annotated[str, Option("--output", "-o", metavar="FILE", help="Where to write it.")]
 
 PictureOption = Annotated[
     str,
@@ -70,9 +93,23 @@ JsonOption = Annotated[bool, Option("--json", help="Print one JSON document and 
 
 QuietOption = Annotated[bool, Option("--quiet", "-q", help="Show no progress.")]
 
-DomainsOption = Annotated[
-    str | None,
+SeedOption = Annotated[
+    int, Option(min=0, help="Seed of everything random.", rich_help_panel=SEARCH)
+]
+
+WorkersOption = Annotated[
+    int | None,
     Option(
+        min=1,
+        help="Number of processes; by default one for each processor.",
+        rich_help_panel=WORK,
+    ),
+]
+
+DomainsOption = Annotated[
+    Any,
+    Option(
+        parser=domains_of,
         metavar="DOMAINS",
         help="The CPUs that share a last-level cache, a semicolon between domains, such as "
         "'0-3;4-7'; or a file with the output of lscpu -p=CPU,CACHE.",
@@ -97,19 +134,15 @@ class HeadedCommand(TyperCommand):
                     formatter.write_dl(records)
 
 
-def domains_of(text: str | None) -> CacheDomains | None:
-    """Return the cache domains that an option names, itself or by a file."""
-    from dfopt.files.streams import opened
-    from dfopt.problem.cache_domains import cache_domains
-    from dfopt_cli.failures import naming
+def given(*groups: object) -> bool:
+    """Return whether any option of these groups is given."""
+    return any(group != type(group)() for group in groups)
 
-    if text is None:
-        return None
-    if text != STANDARD_INPUT and not text.strip("0123456789-,; "):
-        with naming("--domains"):
-            return cache_domains(text)
-    with naming(text), opened(text) as stream:
-        return cache_domains(stream.read().decode("utf-8", "replace").strip())
+
+def refuse_second_reading(files: Sequence[str]) -> None:
+    """Refuse standard input that is named twice: it can be read only once."""
+    if files.count(STANDARD_INPUT) > 1:
+        raise BadParameter("standard input (-) can be read once only; name files")
 
 
 def with_option_groups(command: Callable[..., Result]) -> Callable[..., Result]:
@@ -119,19 +152,18 @@ def with_option_groups(command: Callable[..., Result]) -> Callable[..., Result]:
     gets the dataclass. Where such a parameter has a default, the options have the defaults that
     it holds.
     """
-    given = inspect.signature(command, eval_str=True)
+    signature = inspect.signature(command, eval_str=True)
     parameters: list[inspect.Parameter] = []
-    groups: dict[str, tuple[Any, tuple[str, ...]]] = {}
-    for parameter in given.parameters.values():
+    groups: dict[str, tuple[Any, list[str]]] = {}
+    for parameter in signature.parameters.values():
         group = parameter.annotation
         if not is_dataclass(group):
             parameters.append(parameter)
             continue
         hints = get_type_hints(group, include_extras=True)
-        groups[parameter.name] = (group, tuple(field.name for field in fields(group)))
-        defaults = None if parameter.default is inspect.Parameter.empty else parameter.default
+        groups[parameter.name] = (group, [field.name for field in fields(group)])
         for field in fields(group):
-            default = field.default if defaults is None else getattr(defaults, field.name)
+            default = getattr(parameter.default, field.name, field.default)
             parameters.append(
                 inspect.Parameter(
                     field.name,
@@ -147,7 +179,7 @@ def with_option_groups(command: Callable[..., Result]) -> Callable[..., Result]:
             values[name] = group(**{option: values.pop(option) for option in names})
         return command(**values)
 
-    with_groups.__signature__ = given.replace(parameters=parameters)  # type: ignore[attr-defined]
+    with_groups.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     with_groups.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     del with_groups.__wrapped__
     return with_groups

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from typer import Option
 
 from dfopt.checks import LARGEST_TOTAL
 from dfopt.errors import DfoptError
-from dfopt_cli.failures import parsed
+from dfopt_cli.options import read_by
 
 if TYPE_CHECKING:
     from dfopt.compare.attainable.permitted_wait import PermittedWait
@@ -16,32 +16,6 @@ if TYPE_CHECKING:
     from dfopt.trace.clock_time import ClockTime
 
 Limit: TypeAlias = "PermittedWait | ClockTime"
-
-FromOption = Annotated[
-    str | None,
-    Option(
-        "--from",
-        metavar="TIME",
-        help="Leave out what is before this time after the beginning of the trace: 500us, 10ms, "
-        "or a number in the trace's own unit. Behind an @ stands a time of the trace's own clock, "
-        "in seconds as perf and ftrace print them: @14510.651211.",
-    ),
-]
-ToOption = Annotated[
-    str | None,
-    Option(
-        "--to",
-        metavar="TIME",
-        help="Leave out what is after this time, written in the same way.",
-    ),
-]
-
-
-def limits_of(begin: str | None, end: str | None) -> tuple[Limit | None, ...]:
-    """Return both limits as the user wrote them; None where one is not given."""
-    return tuple(
-        parsed(parse_limit, text, option) for option, text in (("--from", begin), ("--to", end))
-    )
 
 
 def parse_limit(text: str) -> Limit:
@@ -64,15 +38,28 @@ def parse_limit(text: str) -> Limit:
         raise DfoptError(f"{error.problem}; {hint}") from None
 
 
-def times_in(trace: Trace, limits: tuple[Limit | None, ...]) -> tuple[int | None, ...]:
-    """Return both limits in the trace's unit, counted from its beginning.
+LIMIT = read_by(f"{__name__}:parse_limit")
 
-    Raises
-    ------
-    DfoptError
-        When the trace's unit cannot express a limit, or its clock does not show it.
-    """
-    return tuple(None if limit is None else time_in(trace, limit) for limit in limits)
+FromOption = Annotated[
+    Any,
+    Option(
+        "--from",
+        parser=LIMIT,
+        metavar="TIME",
+        help="Leave out what is before this time after the beginning of the trace: 500us, 10ms, "
+        "or a number in the trace's own unit. Behind an @ stands a time of the trace's own clock, "
+        "in seconds as perf and ftrace print them: @14510.651211.",
+    ),
+]
+ToOption = Annotated[
+    Any,
+    Option(
+        "--to",
+        parser=LIMIT,
+        metavar="TIME",
+        help="Leave out what is after this time, written in the same way.",
+    ),
+]
 
 
 def time_in(trace: Trace, limit: Limit) -> int:
@@ -81,7 +68,8 @@ def time_in(trace: Trace, limit: Limit) -> int:
     Raises
     ------
     DfoptError
-        As for :func:`times_in`; also if the limit seems to be one of the trace's own clock.
+        When the trace's unit cannot express the limit, its clock does not show it, or the limit
+        seems to be one of the trace's own clock.
     """
     from dfopt.compare.attainable.permitted_wait import length_in
     from dfopt.trace.clock_time import ClockTime, clock_range, clock_time, since_beginning
@@ -98,25 +86,25 @@ def time_in(trace: Trace, limit: Limit) -> int:
     return length
 
 
-def part_of(trace: Trace, limits: tuple[Limit | None, ...]) -> Trace:
+def part_of(trace: Trace, begin: Limit | None, end: Limit | None) -> Trace:
     """Return the part of a trace between two limits; the trace itself where there are none.
 
     Raises
     ------
     DfoptError
-        When no dispatch lies between them as a whole, or the trace's unit cannot express them.
+        As for :func:`time_in`; also if no dispatch lies between the limits as a whole.
     """
     from dfopt.time_units import readable_time
     from dfopt.trace import between
 
-    begin, end = times_in(trace, limits)
-    if (begin is None and end is None) or not len(trace):
+    lower, upper = (None if limit is None else time_in(trace, limit) for limit in (begin, end))
+    if (lower is None and upper is None) or not len(trace):
         return trace
     first, last = int(trace.start.min()), int(trace.end.max())
     part = between(
         trace,
-        -LARGEST_TOTAL if begin is None else first + begin,
-        LARGEST_TOTAL if end is None else first + end,
+        -LARGEST_TOTAL if lower is None else first + lower,
+        LARGEST_TOTAL if upper is None else first + upper,
     )
     if not len(part):
         raise DfoptError(

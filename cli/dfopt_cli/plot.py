@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, BadParameter, Option
 
 from dfopt.errors import DfoptError
-from dfopt.structs import replace
 from dfopt_cli import completion
-from dfopt_cli.compare_traces import SAVED_HAVE_OPTIONS, Plan, compare_traces, planned, saved_among
+from dfopt_cli.compare_traces import (
+    Compared,
+    Plan,
+    choice_for_traces,
+    compare_traces,
+    saved_among,
+)
 from dfopt_cli.cost_options import ModelOptions
 from dfopt_cli.failures import naming
 from dfopt_cli.model_files import (
@@ -32,18 +38,19 @@ from dfopt_cli.options import (
     QuietOption,
     ResultArgument,
 )
-from dfopt_cli.output_files import check_output, save_drawn
+from dfopt_cli.output_files import save_drawn
 from dfopt_cli.printing import say, with_options
 from dfopt_cli.solved_files import read_solved
-from dfopt_cli.trace_options import FrontierOptions, LabelOptions, WindowOptions, WorkOptions
+from dfopt_cli.trace_options import LabelOptions, WaitOption, WindowOptions, WorkOptions
 from dfopt_models.growth import GrowthPath
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from dfopt.compare import Comparison
+    from dfopt.compare.attainable.permitted_wait import PermittedWait
 
-Compared = Annotated[
+TracesArgument = Annotated[
     list[str],
     Argument(
         metavar="TRACE",
@@ -60,6 +67,18 @@ ModelsArgument = Annotated[
         autocompletion=completion.models_of("response"),
     ),
 ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LimitOptions(WorkOptions):
+    """Options about how long dispatches may wait, and about where the work is done."""
+
+    wait: WaitOption = None
+
+    @property
+    def waits(self) -> tuple[PermittedWait, ...]:
+        """The waits, each once."""
+        return tuple(dict.fromkeys(self.wait or ()))
 
 
 def schedule(instance: InstanceArgument, result: ResultArgument, output: PictureOption) -> None:
@@ -105,7 +124,7 @@ def profile(
 
 
 def foresight(
-    traces: Compared,
+    traces: TracesArgument,
     *,
     output: PictureOption,
     labels: LabelOptions,
@@ -121,21 +140,31 @@ def foresight(
 
     Example: dfopt plot foresight old.txt new.txt --df labels.csv -o foresight.svg
     """
+    from dfopt.compare.window_length import WindowKind
     from dfopt.plot import plot_foresight
 
-    plan = planned(labels, model, windows, default="foresight")
-    refuse_mixed(plan)
-    draw(plot_foresight, traces, output, plan, quiet=quiet)
+    plan = Plan(
+        labels=labels,
+        work=windows,
+        choice=choice_for_traces(model),
+        windows=windows.chosen(default="foresight"),
+        time_limit=windows.time_limit,
+    )
+    if len({window.kind for window in plan.windows or ()} - {WindowKind.WHOLE}) > 1:
+        raise BadParameter(
+            "windows in dispatches and windows in time share no axis; draw them one by one",
+            param_hint="--window",
+        )
+    draw(plot_foresight, traces, output, plan, (labels, model, windows), quiet=quiet)
 
 
 def frontier(
-    traces: Compared,
+    traces: TracesArgument,
     *,
     output: PictureOption,
     labels: LabelOptions,
     model: ModelOptions,
-    attainable: FrontierOptions,
-    work: WorkOptions,
+    limits: LimitOptions,
     quiet: QuietOption = False,
 ) -> None:
     """Draw costs against waiting, recorded and attainable.
@@ -145,21 +174,26 @@ def frontier(
 
     Example: dfopt plot frontier trace.txt --df labels.csv -o frontier.svg
     """
-    windows = WindowOptions(workers=work.workers, scheduler=work.scheduler)
-    plan = planned(labels, model, windows, attainable, default="none")
-    if not plan.waits:
-        plan = replace(plan, waits="usual")
-    draw(plot_frontiers, traces, output, plan, quiet=quiet)
+    from dfopt.plot import plot_frontier
+    from dfopt.plot.frontier import check_rows
+
+    plan = Plan(
+        labels=labels,
+        work=limits,
+        choice=choice_for_traces(model),
+        waits=limits.waits or "usual",
+    )
+    options = (labels, model, limits)
+    draw(plot_frontier, traces, output, plan, options, quiet=quiet, check=check_rows)
 
 
 def attainable(
-    traces: Compared,
+    traces: TracesArgument,
     *,
     output: PictureOption,
     labels: LabelOptions,
     model: ModelOptions,
-    limits: FrontierOptions,
-    work: WorkOptions,
+    limits: LimitOptions,
     quiet: QuietOption = False,
 ) -> None:
     """Draw what was paid and what could have been paid.
@@ -169,25 +203,48 @@ def attainable(
 
     Example: dfopt plot attainable trace.txt --df tgid -o attainable.svg
     """
-    windows = WindowOptions(workers=work.workers, scheduler=work.scheduler)
-    plan = planned(labels, model, windows, limits, default="none")
-    draw(plot_attainable_costs, traces, output, plan, quiet=quiet)
-
-
-def plot_frontiers(comparisons: Sequence[Comparison]) -> Axes:
-    """Draw the frontiers of traces against waiting."""
-    from dfopt.plot import plot_frontier
-    from dfopt.plot.frontier import check_rows
-
-    return plot_frontier(drawable(comparisons, check_rows))
-
-
-def plot_attainable_costs(comparisons: Sequence[Comparison]) -> Axes:
-    """Draw the costs of each frontier's schedules."""
     from dfopt.plot import plot_attainable
     from dfopt.plot.attainable import check_bars
 
-    return plot_attainable(drawable(comparisons, check_bars))
+    plan = Plan(labels=labels, work=limits, choice=choice_for_traces(model), waits=limits.waits)
+    options = (labels, model, limits)
+    draw(plot_attainable, traces, output, plan, options, quiet=quiet, check=check_bars)
+
+
+def draw(
+    plot: Callable[[Sequence[Comparison]], Axes],
+    files: Sequence[str],
+    output: str,
+    plan: Plan,
+    options: Sequence[object],
+    *,
+    quiet: bool,
+    check: Callable[[Comparison], None] = lambda _: None,
+) -> None:
+    """Draw comparisons of traces, or saved ones; what Ctrl-C leaves undone is left out."""
+    compared = Compared(comparisons=[])
+
+    def drawn() -> Axes:
+        nonlocal compared
+        saved = saved_among(files, *options)
+        compared = compare_traces(files, plan, saved=saved, quiet=quiet)
+        comparisons = compared.comparisons
+        if compared.interrupted:
+            whole = [comparison for comparison in comparisons if comparison.is_complete]
+            # A trace without its last window would seem further from its bound than the others.
+            comparisons = whole or [
+                comparison
+                for comparison in comparisons
+                if comparison.windows or comparison.frontier
+            ]
+            if not comparisons:
+                raise KeyboardInterrupt
+        tell_different_costs(comparisons)
+        with naming(" ".join(files)):
+            return plot(drawable(comparisons, check))
+
+    save_drawn(drawn, output, *files)
+    compared.end("what is finished is drawn")
 
 
 def drawable(
@@ -204,50 +261,6 @@ def drawable(
                 raise
             say(with_options(f"dfopt: warning: {error}; it is left out"))
     return drawn
-
-
-def refuse_mixed(plan: Plan) -> None:
-    """Refuse windows that share no axis, before the comparison begins."""
-    from dfopt.compare.window_length import WindowKind
-
-    if len({window.kind for window in plan.lengths or ()} - {WindowKind.WHOLE}) > 1:
-        raise BadParameter(
-            "windows in dispatches and windows in time share no axis; draw them one by one",
-            param_hint="--window",
-        )
-
-
-def draw(
-    plot: Callable[[Sequence[Comparison]], Axes],
-    files: Sequence[str],
-    output: str,
-    plan: Plan,
-    *,
-    quiet: bool,
-) -> None:
-    """Draw comparisons of traces, or saved ones; what Ctrl-C leaves undone is left out."""
-    from dfopt.plot import check_picture_name, save_picture
-
-    check_picture_name(output)
-    check_output(output, *files)
-    saved = saved_among(files)
-    if plan.has_options and saved == set(files):
-        raise BadParameter(SAVED_HAVE_OPTIONS)
-    compared = compare_traces(files, plan, saved=saved, quiet=quiet)
-    comparisons = compared.comparisons
-    if compared.interrupted:
-        whole = [comparison for comparison in comparisons if comparison.is_complete]
-        # A trace without its last window would seem further from its bound than the others.
-        comparisons = whole or [
-            comparison for comparison in comparisons if comparison.windows or comparison.frontier
-        ]
-        if not comparisons:
-            raise KeyboardInterrupt
-    tell_different_costs(comparisons)
-    with naming(" ".join(files)):
-        axes = plot(comparisons)
-    save_picture(axes, output)
-    compared.end("what is finished is drawn")
 
 
 def tell_different_costs(comparisons: Sequence[Comparison]) -> None:

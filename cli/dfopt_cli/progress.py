@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import TYPE_CHECKING, ParamSpec
 
 from rich.console import Console, ConsoleOptions, RenderResult
@@ -21,6 +22,7 @@ from dfopt.render import printable
 from dfopt_cli.printing import say
 
 if TYPE_CHECKING:
+    from dfopt.bench import RunProgress
     from dfopt.compare.attainable.frontier import FrontierProgress
     from dfopt.compare.window_length import CompareProgress
 
@@ -49,6 +51,7 @@ class LiveLine:
         hint = f"  {self.hint}"
         if text.cell_len + len(hint) < options.max_width:
             text.append(hint, style="dim")
+        text.no_wrap, text.overflow = True, "ellipsis"
         yield text
 
 
@@ -175,3 +178,13 @@ def comparison_status(name: str, progress: CompareProgress | FrontierProgress | 
 def replication_status(done: int, total: int) -> Text:
     """Say how many replications of a simulation are done."""
     return Text(f"replications: {done:,} of {total:,}")
+
+
+def bench_status(progress: RunProgress) -> Text:
+    """Say how many runs of a benchmark are done, and what is at work."""
+    said = f"{progress.done:,} of {progress.total:,} runs"
+    if progress.left_s is not None:
+        said += f", about {timedelta(seconds=round(progress.left_s))} left"
+    if progress.at_work:
+        said += f", at work on: {', '.join(map(printable, progress.at_work))}"
+    return Text(said)

@@ -10,18 +10,11 @@ from typer import Argument, BadParameter, Option
 
 from dfopt.errors import FileError
 from dfopt.files.storage import write_text
-from dfopt.structs import replace
-from dfopt_cli.compare_traces import (
-    SAVED_HAVE_OPTIONS,
-    compare_traces,
-    is_comparison,
-    planned,
-    refuse_second_reading,
-)
+from dfopt_cli.compare_traces import Plan, choice_for_traces, compare_traces, saved_among
 from dfopt_cli.cost_options import ModelOptions
-from dfopt_cli.options import DomainsOption, QuietOption, domains_of
+from dfopt_cli.options import DomainsOption, QuietOption
 from dfopt_cli.output_files import check_output
-from dfopt_cli.trace_options import FrontierOptions, LabelOptions, WindowOptions
+from dfopt_cli.trace_options import LabelOptions, OrderFreeOption, WaitOption, WindowOptions
 
 if TYPE_CHECKING:
     from dfopt.trace import Trace
@@ -35,15 +28,6 @@ PageOption = Annotated[
         help="Where to write the page; its name ends in .html.",
     ),
 ]
-
-OrderFreeOption = Annotated[
-    bool,
-    Option(
-        "--order-free",
-        help="Leave out schedules that keep cause and effect, which take most of the time.",
-    ),
-]
-
 
 SUFFIXES = (".html", ".htm")
 """How the name of a page may end."""
@@ -62,7 +46,7 @@ def report(
     output: PageOption,
     labels: LabelOptions,
     model: ModelOptions,
-    attainable: FrontierOptions,
+    wait: WaitOption = None,
     order_free: OrderFreeOption = False,
     windows: WindowOptions,
     domains: DomainsOption = None,
@@ -86,15 +70,19 @@ def report(
     check_packages()
     if not output.lower().endswith(SUFFIXES):
         raise FileError("is no name of a page; let it end in .html", file=output or "''")
-    refuse_second_reading(files)
     check_output(output, *files)
-    if order_free and attainable.wait:
+    if order_free and wait:
         raise BadParameter("--order-free leaves out what --wait is about; give one of them")
-    plan = planned(labels, model, windows, None if order_free else attainable, default="whole")
-    plan = replace(plan, domains=domains_of(domains))
-    saved = {file for file in files if is_comparison(file)}
-    if plan.has_options and saved == set(files):
-        raise BadParameter(SAVED_HAVE_OPTIONS)
+    plan = Plan(
+        labels=labels,
+        work=windows,
+        choice=choice_for_traces(model),
+        windows=windows.chosen(default="whole"),
+        waits=None if order_free else tuple(dict.fromkeys(wait or ())),
+        time_limit=windows.time_limit,
+        domains=domains,
+    )
+    saved = saved_among(files, labels, model, windows, wait or ())
     traces: list[Trace | None] = []
     compared = compare_traces(files, plan, quiet=quiet, saved=saved, on_trace=traces.append)
     page = report_page(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ from dfopt.files.strict_toml import parse_toml
 from dfopt.structs import replace
 from dfopt_cli.cost_options import CostOptions, model_choice
 from dfopt_cli.failures import naming
+from dfopt_cli.options import given
 from dfopt_cli.trace_files import (
     labelled_if_possible,
     names_of,
@@ -110,15 +111,13 @@ def scenarios_of(
         if is_own_workload(name) and (name.endswith(PYTHON) or not Path(name).exists())
     ]
     recorded = [name for name in listed if name not in own and is_recorded(name)]
-    if not recorded and (labels, costs) != (LabelOptions(), CostOptions()):
+    if not recorded and given(labels, costs):
         raise BadParameter(
             "the options about labels and costs are for recorded traces; change a scenario with "
             "--set, such as --set penalty.write_back=0"
         )
-    if labels.labels_out is not None and len(recorded) > 1:
-        raise BadParameter("--labels-out is for one trace; there are several")
     choice = model_choice(costs)
-    options: Iterator[LabelOptions] = iter(labels.of_each(len(recorded)) if recorded else ())
+    options = iter(labels.of_each(len(recorded)) if recorded else ())
     found = []
     names_of_recorded = dict(zip(recorded, short_names(recorded), strict=True))
     for name in listed:
@@ -167,7 +166,7 @@ def recorded_trace(file: str, labels: LabelOptions, choice: ModelChoice) -> Trac
     from dfopt.trace.trace import UNMANAGED
 
     trace, source = labelled_if_possible(file, labels)
-    if labels == LabelOptions():
+    if not given(labels):
         tell_source(file, source)
     tell_warnings(file, trace.quality.warnings)
     if not (trace.fragment != UNMANAGED).any():

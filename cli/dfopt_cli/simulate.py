@@ -13,11 +13,10 @@ from dfopt_cli.cost_options import CostOptions
 from dfopt_cli.exit_codes import NOT_PROVEN
 from dfopt_cli.failures import naming
 from dfopt_cli.options import (
-    WORK,
     DomainsOption,
     JsonOption,
     QuietOption,
-    domains_of,
+    WorkersOption,
 )
 from dfopt_cli.output_files import check_output, output_folder
 from dfopt_cli.printing import print_json, print_tables, say
@@ -45,15 +44,6 @@ ReplicationsOption = Annotated[
 
 SeedOption = Annotated[
     int, Option(min=0, help="Seed of the first replication; each further one adds 1.")
-]
-
-WorkersOption = Annotated[
-    int | None,
-    Option(
-        min=1,
-        help="Number of processes; by default one for each processor.",
-        rich_help_panel=WORK,
-    ),
 ]
 
 
@@ -124,7 +114,7 @@ def run_queue(
     from dfopt.simulate.tables import run_tables
     from dfopt_cli.progress import live_line, replication_status
 
-    values = settings_of(settings or [], cpus=cpus, domains=domains_of(domains))
+    values = settings_of(settings or [], cpus=cpus, domains=domains)
     subjects = scenarios_of(scenarios, values, labels, costs)
     folder = output_folder(output)
     line = live_line(replication_status, quiet=quiet, hint=HINT)

@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
+import logging
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated
 
 from typer import Exit, Option
 
-from dfopt import solvers
+from dfopt import __version__, solvers
 from dfopt.errors import FileError
 from dfopt.files import read_result, result_to_document, write_result
-from dfopt.problem.result import Result, Status, StopReason
+from dfopt.problem.instance import Instance
+from dfopt.problem.result import Progress, Result, Status, StopReason, relative_gap
 from dfopt.problem.schedule import Schedule
 from dfopt.problem.stop import FirstOf, GapLimit, StoppingCriterion, TimeLimit
 from dfopt_cli.exit_codes import INFEASIBLE, NOT_PROVEN
 from dfopt_cli.failures import interruptions, naming
 from dfopt_cli.instance_files import read_instance_and_warn
-from dfopt_cli.options import SEARCH, InstanceArgument, JsonOption, Method, QuietOption
+from dfopt_cli.options import SEARCH, InstanceArgument, JsonOption, Method, QuietOption, SeedOption
 from dfopt_cli.output_files import check_output
-from dfopt_cli.printing import print_json, print_tables
+from dfopt_cli.printing import print_json, print_tables, say
+
+ROW = "{}{:>8} {:>12} {:>12} {:>8}  {}"
+"""A row of the log: a mark, seconds, bound, best schedule, gap, and what happened."""
+
+UNKNOWN = "-"
+
+NEW_SCHEDULE = "incumbent"
+"""The event of a better schedule; its row begins with a star, as in the logs of SCIP."""
 
 
 def solve(
@@ -29,9 +42,7 @@ def solve(
     time_limit: Annotated[
         float | None,
         Option(
-            min=0,
-            metavar="SECONDS",
-            help="Stop after this time, with the best schedule so far.",
+            min=0, metavar="SECONDS", help="Stop after this time, with the best schedule so far."
         ),
     ] = None,
     gap: Annotated[
@@ -43,9 +54,7 @@ def solve(
             help="Stop when (objective - bound) / objective is at most this.",
         ),
     ] = None,
-    seed: Annotated[
-        int, Option(min=0, help="Seed of everything random.", rich_help_panel=SEARCH)
-    ] = 0,
+    seed: SeedOption = 0,
     workers: Annotated[
         int | None,
         Option(
@@ -64,12 +73,7 @@ def solve(
     ] = None,
     output: Annotated[
         str | None,
-        Option(
-            "--output",
-            "-o",
-            metavar="RESULT",
-            help="Write the result there, as JSON.",
-        ),
+        Option("--output", "-o", metavar="RESULT", help="Write the result there, as JSON."),
     ] = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
@@ -87,14 +91,12 @@ def solve(
     Example: dfopt solve instance.json --time-limit 60 -o result.json
     """
     from dfopt_cli.progress import live_line, search_status
-    from dfopt_cli.solve_log import solve_log
-    from dfopt_cli.solve_view import result_tables
 
     with naming(instance):
         subject = read_instance_and_warn(instance)
         if output is not None:
             check_output(output, instance)
-        first = None if start is None else _schedule_in(start)
+        first = None if start is None else schedule_in(start)
         line = live_line(search_status, quiet=quiet, hint="Ctrl-C stops with the best so far")
         with solve_log(subject, verbose=verbose), line as show:
             result = solvers.solve(
@@ -114,11 +116,11 @@ def solve(
             if as_json:
                 print_json(result_to_document(result))
             else:
-                print_tables(result_tables(subject, result))
+                print_tables(result.tables(subject))
     raise Exit(exit_code(result))
 
 
-def _schedule_in(file: str) -> Schedule:
+def schedule_in(file: str) -> Schedule:
     """Return the schedule of a result."""
     schedule = read_result(file).schedule
     if schedule is None:
@@ -142,3 +144,49 @@ def exit_code(result: Result) -> int:
         return INFEASIBLE
     done = result.stop_reason in (StopReason.PROOF, StopReason.GAP_LIMIT)
     return 0 if done else NOT_PROVEN
+
+
+class SolveLog(logging.Handler):
+    """Writes a row on standard error for each record, above a live line if there is one."""
+
+    began = 0.0
+    known = Progress(time_s=0, lower_bound=0, objective=None)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write the seconds since the beginning, bound, best schedule, gap, and the message."""
+        self.known = getattr(record, "progress", self.known)
+        event = getattr(record, "event", None)
+        source = "" if event else f"{record.name.rpartition('.')[2]}: "
+        bound, objective = self.known.lower_bound, self.known.objective
+        gap = relative_gap(objective, bound)
+        say(
+            ROW.format(
+                "*" if event == NEW_SCHEDULE else " ",
+                f"{record.created - self.began:.2f}",
+                bound,
+                UNKNOWN if objective is None else objective,
+                UNKNOWN if gap is None else f"{gap:.2%}",
+                source + record.getMessage(),
+            )
+        )
+
+
+@contextmanager
+def solve_log(instance: Instance, *, verbose: bool) -> Iterator[None]:
+    """Show on standard error, while the block runs, what the solvers log; if ``verbose``."""
+    if not verbose:
+        yield
+        return
+    logger, rows = logging.getLogger("dfopt"), SolveLog()
+    rows.began, level = time.time(), logger.level
+    name, objective = instance.name or "an instance", instance.objective.value
+    tasks, cpus = instance.task_count, instance.cpus
+    say(f"dfopt {__version__}: {name}, {tasks} tasks on {cpus} CPUs, {objective}")
+    say(ROW.format(" ", "seconds", "bound", "best", "gap", "event"))
+    logger.setLevel(logging.DEBUG)
+    logger.addHandler(rows)
+    try:
+        yield
+    finally:
+        logger.removeHandler(rows)
+        logger.setLevel(level)

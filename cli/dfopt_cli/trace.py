@@ -13,15 +13,23 @@ from dfopt.problem.instance import Objective
 from dfopt.structs import replace
 from dfopt_cli.cost_options import ModelOptions, model_choice
 from dfopt_cli.failures import naming, parsed
-from dfopt_cli.options import COLUMNS, TIMES, InstanceArgument, OutputOption, ResultArgument
+from dfopt_cli.options import (
+    COLUMNS,
+    TIMES,
+    InstanceArgument,
+    OutputOption,
+    ResultArgument,
+    read_by,
+)
 from dfopt_cli.output_files import check_output
-from dfopt_cli.part_options import FromOption, ToOption, limits_of, part_of
+from dfopt_cli.part_options import FromOption, ToOption, part_of
 from dfopt_cli.printing import say
 from dfopt_cli.solved_files import read_solved
 from dfopt_cli.trace_files import (
     labelled_if_possible,
     labelled_trace,
     named,
+    named_trace,
     names_of,
     tell_source,
 )
@@ -61,14 +69,13 @@ def convert(
     from dfopt.trace.writing import write_trace
 
     choice = model_choice(model)
-    limits = limits_of(begin, end)
     refuse_unwritable(output, source)
     trace, labels_from = labelled_if_possible(source, labels)
     if labels.source is None:
         tell_source(source, labels_from)
     trace = named(trace, *names_of([source]))
     with naming(source):
-        trace = part_of(trace, limits)
+        trace = part_of(trace, begin, end)
         trace, costs = with_costs(trace, choice)
         paid = None if costs is None else realised_costs(trace, costs)
     write_trace(trace, output, costs=paid)
@@ -105,8 +112,9 @@ def to_instance(
         ),
     ] = False,
     window: Annotated[
-        str | None,
+        Any,
         Option(
+            parser=read_by("dfopt.compare.window_length:parse_window"),
             metavar="W",
             help="Take one window of this length: 100, 10ms; see --number.",
         ),
@@ -125,10 +133,8 @@ def to_instance(
     """
     from dfopt.compare.cost_model_choice import chosen_model
     from dfopt.compare.to_instance import trace_instance, trace_window
-    from dfopt.compare.window_length import parse_window
 
-    length = parsed(parse_window, window, "--window")
-    if (length is None) != (number is None):
+    if (window is None) != (number is None):
         raise BadParameter("--window and --number belong together; give both")
     choice = model_choice(model)
     # The costs have no makespan as objective; only the instance has.
@@ -136,11 +142,11 @@ def to_instance(
     if timed:
         choice = replace(choice, objective=Objective.TOTAL_PENALTY)
     check_output(output, trace)
-    subject = named(labelled_trace(trace, labels), *names_of([trace]))
+    subject = named_trace(trace, labels)
     with naming(trace):
         costs = chosen_model(choice, subject.header)
-        if length is not None and number is not None:
-            subject, costs = trace_window(subject, costs, length, number)
+        if window is not None and number is not None:
+            subject, costs = trace_window(subject, costs, window, number)
         problem = trace_instance(
             subject,
             costs,

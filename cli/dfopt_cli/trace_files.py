@@ -11,6 +11,7 @@ from dfopt.errors import DfoptError, FileError
 from dfopt.files.streams import shown_name
 from dfopt.structs import replace
 from dfopt_cli.failures import naming
+from dfopt_cli.options import given
 from dfopt_cli.output_files import check_output
 from dfopt_cli.printing import say
 from dfopt_cli.trace_options import LabelOptions
@@ -70,7 +71,7 @@ def labelled_if_possible(path: str, options: LabelOptions) -> tuple[Trace, str |
     """Return a trace and the source of its labels, None if it has none and none is asked for."""
     from dfopt.trace.labels import default_source, labelled
 
-    if options != LabelOptions():
+    if given(options):
         asked = labelled_and_source(path, options)
         return asked.trace, asked.source
     trace = read_trace_file(path)
@@ -94,6 +95,11 @@ def named(trace: Trace, name: str) -> Trace:
     if trace.header.name is not None:
         return trace
     return replace(trace, header=replace(trace.header, name=name))
+
+
+def named_trace(path: str, options: LabelOptions) -> Trace:
+    """Return the trace in a file with labels; it has the name of its file if it has none."""
+    return named(labelled_trace(path, options), *names_of([path]))
 
 
 def names_of(files: Sequence[str]) -> list[str]:

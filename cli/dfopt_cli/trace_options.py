@@ -3,24 +3,42 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from typer import Argument, BadParameter, Option
 
 from dfopt.structs import replace
 from dfopt_cli import completion
-from dfopt_cli.failures import usage
-from dfopt_cli.options import LABELS, WINDOWS, WORK
+from dfopt_cli.options import LABELS, WINDOWS, WORK, WorkersOption, read_by
 
 if TYPE_CHECKING:
     from dfopt.compare import Window
-    from dfopt.compare.attainable.permitted_wait import PermittedWait
 
 TraceArgument = Annotated[
     str,
     Argument(
         metavar="TRACE",
         help="The trace: text of perf or ftrace, systrace, Perfetto, Chrome JSON or dfopt-trace/1.",
+    ),
+]
+
+WaitOption = Annotated[
+    list[Any] | None,
+    Option(
+        parser=read_by("dfopt.compare.attainable.permitted_wait:parse_wait"),
+        metavar="D",
+        help="Also schedules in which no dispatch waits longer than this, unless it did so in "
+        "the recording: a time (500us, 1ms), or a number in the trace's unit. May be given "
+        "several times.",
+    ),
+]
+
+OrderFreeOption = Annotated[
+    bool,
+    Option(
+        "--order-free",
+        help="Leave out schedules that keep cause and effect, which take most of the time: "
+        "only windows, whose dispatches may run in any order.",
     ),
 ]
 
@@ -44,10 +62,7 @@ class LabelOptions:
     ] = None
     infer_df: Annotated[
         Literal["wakeups"] | None,
-        Option(
-            help="Infer the fragments; the same as --df wakeups.",
-            rich_help_panel=LABELS,
-        ),
+        Option(help="Infer the fragments; the same as --df wakeups.", rich_help_panel=LABELS),
     ] = None
     only: Annotated[
         str | None,
@@ -81,10 +96,10 @@ class LabelOptions:
                 f"{len(sources)} times for {traces}",
                 param_hint="--df",
             )
-        return [
-            replace(self, df=[source], infer_df=None)
-            for source in (sources * traces if len(sources) == 1 else sources)
-        ] or [self] * traces
+        if self.labels_out is not None and traces > 1:
+            raise BadParameter("--labels-out is for one trace; there are several")
+        each = sources * traces if len(sources) == 1 else sources
+        return [replace(self, df=[source], infer_df=None) for source in each] or [self] * traces
 
     @property
     def source(self) -> str | None:
@@ -97,14 +112,7 @@ class LabelOptions:
 class WorkOptions:
     """Options about where the work is done."""
 
-    workers: Annotated[
-        int | None,
-        Option(
-            min=1,
-            help="Number of processes; by default one for each processor.",
-            rich_help_panel=WORK,
-        ),
-    ] = None
+    workers: WorkersOption = None
     scheduler: Annotated[
         str | None,
         Option(
@@ -120,8 +128,9 @@ class WindowOptions(WorkOptions):
     """Options about look-ahead, and about the time and the processes of the search."""
 
     window: Annotated[
-        list[str] | None,
+        list[Any] | None,
         Option(
+            parser=read_by("dfopt.compare.window_length:parse_window"),
             metavar="W",
             help="Windows, whose dispatches may run in any order: how far a scheduler may look "
             "ahead, in dispatches (100), a time (10ms) or whole, the default. May be given several "
@@ -146,9 +155,7 @@ class WindowOptions(WorkOptions):
         ),
     ] = None
 
-    def chosen(
-        self, *, default: Literal["whole", "foresight", "none"]
-    ) -> tuple[Window, ...] | None:
+    def chosen(self, *, default: Literal["whole", "foresight"]) -> tuple[Window, ...] | None:
         """Return the windows that are asked for; None means the ladder of the foresight curve."""
         from dfopt.compare.window_length import parse_window
 
@@ -156,66 +163,4 @@ class WindowOptions(WorkOptions):
             raise BadParameter("--foresight and --window exclude each other; give one")
         if self.foresight or (not self.window and default == "foresight"):
             return None
-        if not self.window and default == "none":
-            return ()
-        windows = [
-            usage(lambda text=text: parse_window(text), "--window")  # type: ignore[misc]
-            for text in dict.fromkeys(self.window or ["whole"])
-        ]
-        return tuple(windows)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FrontierOptions:
-    """Options about schedules that keep cause and effect."""
-
-    wait: Annotated[
-        list[str] | None,
-        Option(
-            metavar="D",
-            help="Also schedules in which no dispatch waits longer than this, unless it did so in "
-            "the recording: a time (500us, 1ms), or a number in the trace's unit. May be given "
-            "several times.",
-        ),
-    ] = None
-
-    def waits(self) -> tuple[PermittedWait, ...]:
-        """Return the waits that are permitted beside the usual limits."""
-        from dfopt.compare.attainable.permitted_wait import parse_wait
-
-        return tuple(
-            usage(lambda text=text: parse_wait(text), "--wait")  # type: ignore[misc]
-            for text in dict.fromkeys(self.wait or [])
-        )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AttainableOptions(FrontierOptions):
-    """Options about whether to look for such schedules, and where to write them."""
-
-    order_free: Annotated[
-        bool,
-        Option(
-            "--order-free",
-            help="Leave out schedules that keep cause and effect, which take most of the time: "
-            "only windows, whose dispatches may run in any order.",
-        ),
-    ] = False
-    save: Annotated[
-        str | None,
-        Option(
-            metavar="FOLDER",
-            help="Write the schedules there as traces, the proofs of their bounds, and the "
-            "comparison, of which plot attainable and plot frontier draw: comparison.json.",
-        ),
-    ] = None
-
-    def frontier(self) -> FrontierOptions | None:
-        """Return the options about the frontier if one is wanted."""
-        if not self.order_free:
-            return FrontierOptions(wait=self.wait)
-        if self.wait or self.save is not None:
-            raise BadParameter(
-                "--order-free leaves out what --wait and --save are about; give one of them"
-            )
-        return None
+        return tuple(dict.fromkeys(self.window or [parse_window("whole")]))

@@ -2,34 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, BadParameter, Option
 
 from dfopt.errors import DfoptError
 from dfopt.files import read_instance, read_result
 from dfopt.files.formats import Format, document_format, may_be_trace
+from dfopt.problem.certificate import PROOFS
 from dfopt.problem.instance import Instance
-from dfopt.verify import Verification
+from dfopt.render import counted
+from dfopt.time_units import full_time, readable_time
+from dfopt.verify import ScheduleFigures, Verification
 from dfopt.verify import verify as check
-from dfopt_cli.cost_options import ModelOptions
+from dfopt_cli.cost_options import ModelOptions, model_choice
 from dfopt_cli.failures import naming
-from dfopt_cli.options import JsonOption
+from dfopt_cli.options import JsonOption, given, refuse_second_reading
 from dfopt_cli.printing import print_json, print_text, say, with_options
+from dfopt_cli.trace_files import named_trace, read_trace_file
 from dfopt_cli.trace_options import LabelOptions
-from dfopt_cli.verify_trace import proof_checked, schedule_checked
 
-PROOFS = {
-    "dual-weights": "dual weights",
-    "supports": "weights of supports",
-    "tour": "weights of arcs",
-    "branching": "dual weights in a tree of cases",
-    "full-groups": "prices of groups",
-    "size-weights": "weights of sizes",
-    "counting": "counting",
-    "exhaustive": "enumeration",
-    "even-shares": "an even share of the least total penalty",
-}
+if TYPE_CHECKING:
+    from dfopt.compare.cost_model import CostModel
+    from dfopt.trace import Trace
 
 
 def verify(
@@ -83,19 +78,24 @@ def verify(
     if of_trace and require_certificate:
         raise BadParameter("--require-certificate is for results of an instance")
     if of_trace and not may_be_trace(claimed) and claimed != Format.RESULT:
-        if model != ModelOptions():
+        if given(model):
             raise BadParameter("a proof contains its costs; leave out options about costs")
         found, said = proof_checked(subject, claim, labels)
     elif of_trace and may_be_trace(claimed):
         found, said = schedule_checked(subject, claim, labels, model)
     else:
-        if (labels, model) != (LabelOptions(), ModelOptions()):
+        if given(labels, model):
             raise BadParameter(
                 "options about labels and costs are for traces; an instance has its own"
             )
-        found, said = result_checked(
-            subject, claim, require_certificate=require_certificate, time_limit=time_limit
+        with naming(subject):
+            instance = read_instance(subject)
+        with naming(claim):
+            result = read_result(claim)
+        found = check(
+            instance, result, require_certificate=require_certificate, time_limit=time_limit
         )
+        said = "" if found.problems else summary(instance, found)
     if as_json:
         print_json(found.to_document())
     if found.problems:
@@ -108,20 +108,8 @@ def verify(
         say(f"dfopt: {claim}: {with_options(remark)}")
 
 
-def result_checked(
-    subject: str, claim: str, *, require_certificate: bool, time_limit: float
-) -> tuple[Verification, str]:
-    """Return what is found about the result of an instance, and what is then known."""
-    with naming(subject):
-        instance = read_instance(subject)
-    with naming(claim):
-        result = read_result(claim)
-    found = check(instance, result, require_certificate=require_certificate, time_limit=time_limit)
-    return found, "" if found.problems else summary(instance, found)
-
-
 def summary(instance: Instance, found: Verification) -> str:
-    """Say in a line what is now known."""
+    """Say in a line what is now known of an instance."""
     if found.lower_bound is None:
         held = f"{instance.tasks_per_cpu}"
         if instance.has_sizes:
@@ -138,3 +126,83 @@ def summary(instance: Instance, found: Verification) -> str:
         return f"{schedule}, lower bound 0 (nothing to prove)"
     proof = PROOFS[found.certificate_kind or ""]
     return f"{schedule}, lower bound {found.lower_bound} proven by {proof} (checked)"
+
+
+def proof_checked(recorded: str, claim: str, labels: LabelOptions) -> tuple[Verification, str]:
+    """Return what is found about a proof, and what it proves."""
+    from dfopt.compare.attainable.bound.proof_document import read_proof
+    from dfopt.compare.attainable.bound.verify_proof import verify_proof
+
+    with naming(claim):
+        saved = read_proof(claim)
+    trace = named_trace(recorded, labels)
+    with naming(recorded):
+        found = verify_proof(trace, saved)
+    least = f"costs less than {saved.lower_bound:,}"
+    if saved.model.counts_switches:
+        least = f"has fewer than {counted(saved.lower_bound, 'switch')}"
+    lengths = (
+        "if its dispatches are as long as recorded"
+        if saved.uses_lengths
+        else "whatever the lengths of its dispatches"
+    )
+    limit = nobody_waits(saved.wait, trace)
+    return found, (
+        f"no schedule with these arrivals in which {limit} {least}, {lengths}; checked in integers"
+    )
+
+
+def schedule_checked(
+    recorded: str, claim: str, labels: LabelOptions, model: ModelOptions
+) -> tuple[Verification, str]:
+    """Return what is found about a schedule, and what it attains."""
+    from dfopt.compare.attainable.arrivals import arrivals_or_timeline
+    from dfopt.compare.attainable.verify_schedule import verify_schedule
+    from dfopt.compare.cost_model_choice import chosen_model
+
+    refuse_second_reading((recorded, claim))
+    choice = model_choice(model)
+    trace = named_trace(recorded, labels)
+    scheduled = read_trace_file(claim)
+    with naming(recorded):
+        chosen = chosen_model(choice, trace.header)
+        arrivals, unknown = arrivals_or_timeline(trace, chosen)
+    with naming(claim):
+        found = verify_schedule(trace, arrivals, scheduled, timeline_only=unknown is not None)
+    figures = ScheduleFigures(
+        recorded_cost=found.recorded_cost,
+        permitted_wait=found.permitted_wait,
+        total_wait=found.total_wait,
+        p99_wait=found.p99_wait,
+    )
+    verification = Verification(
+        ok=not found.problems,
+        objective=found.cost,
+        lower_bound=None,
+        bound_checked=False,
+        problems=found.problems,
+        schedule=figures,
+    )
+    return verification, attained(figures, found.cost, found.dispatches, trace, chosen)
+
+
+def attained(
+    found: ScheduleFigures, cost: int, dispatches: int, trace: Trace, model: CostModel
+) -> str:
+    """Say what a schedule attains."""
+    paid = f"has {counted(cost, 'switch')}" if model.counts_switches else f"costs {cost:,}"
+    paid = f"{paid} (recorded: {found.recorded_cost:,})"
+    if found.total_wait is None or found.p99_wait is None:
+        return f"a schedule in which everything starts as recorded {paid}"
+    unit = trace.header.time_unit
+    return (
+        f"a schedule with these arrivals {paid}; {nobody_waits(found.permitted_wait, trace)}, "
+        f"the mean wait is {readable_time(found.total_wait / dispatches, unit)}, and 99 % wait at "
+        f"most {readable_time(found.p99_wait, unit)}"
+    )
+
+
+def nobody_waits(permitted: int, trace: Trace) -> str:
+    """Say how long single dispatches may wait."""
+    longer = f"{full_time(permitted, trace.header.time_unit)}, or than " if permitted else ""
+    return f"nobody waits longer than {longer}recorded"

@@ -128,11 +128,14 @@ class RunProgress:
         The number of rows that are there, and the number of all.
     at_work
         The names of the instances that are being solved, or wait for it on a cluster.
+    left_s
+        Seconds until all are done, at the pace of this run so far; None before its first row.
     """
 
     done: int
     total: int
     at_work: tuple[str, ...]
+    left_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -224,11 +227,16 @@ def run(  # noqa: PLR0913 - options, all by keyword
         todo = {key: each for key, each in wanted.items() if key not in rows}
         resumed = len(rows)
         at_work: dict[tuple[Any, ...], str] = {}
+        began = time.monotonic()
 
         def tell() -> None:
             if on_progress is not None:
+                done, total = len(rows), len(wanted)
                 names = tuple(at_work.values())
-                on_progress(RunProgress(done=len(rows), total=len(wanted), at_work=names))
+                left = None
+                if done > resumed:
+                    left = (time.monotonic() - began) / (done - resumed) * (total - done)
+                on_progress(RunProgress(done=done, total=total, at_work=names, left_s=left))
 
         def attempts() -> Iterator[Attempt]:
             for key, (entry, way) in todo.items():

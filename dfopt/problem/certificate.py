@@ -457,3 +457,16 @@ Certificate = (
     | EvenShares
     | CompleteSearch
 )
+
+PROOFS = {
+    "dual-weights": "dual weights",
+    "supports": "weights of supports",
+    "tour": "weights of arcs",
+    "branching": "dual weights in a tree of cases",
+    "full-groups": "prices of groups",
+    "size-weights": "weights of sizes",
+    "counting": "counting",
+    "exhaustive": "enumeration",
+    "even-shares": "an even share of the least total penalty",
+}
+"""What kinds of certificates are called that can be checked."""

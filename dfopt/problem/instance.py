@@ -22,7 +22,7 @@ from dfopt.errors import DfoptWarning, InstanceError
 from dfopt.problem.cache_state import InitialState, Leaves
 from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.problem.task_names import check_ids, check_precedence
-from dfopt.render import MOST_COLUMNS, MOST_ROWS, html
+from dfopt.render import MOST_COLUMNS, MOST_ROWS, counted, html
 from dfopt.structs import REQUIRED, Checked, Natural, Positive, written
 from dfopt.table import Table, columns
 
@@ -258,6 +258,19 @@ class Instance(Checked, dict=True):
         fitting = sum(size * number for size, number in sizes if size <= room)
         missing += max(0, fitting - self.cpus * room)
         return missing * (self.size_unit if self.has_sizes else 1)
+
+    @property
+    def excess(self) -> str:
+        """Why the tasks find no room on the CPUs, in words."""
+        if self.has_sizes:
+            return (
+                f"{self.task_count} tasks of different sizes do not fit on {self.cpus} CPUs that "
+                f"hold a size of {self.room * self.size_unit} each"
+            )
+        return (
+            f"{self.task_count} tasks, but {self.cpus} CPUs hold {self.tasks_per_cpu} each; "
+            f"there is no room for {counted(self.missing_capacity, 'task')}"
+        )
 
     @property
     def initial_states(self) -> tuple[InitialState, ...]:

@@ -7,11 +7,20 @@ from typing import Annotated
 
 from msgspec import field
 
-from dfopt.problem.certificate import Certificate
+from dfopt.problem.certificate import (
+    PROOFS,
+    Branching,
+    Certificate,
+    CompleteSearch,
+    Counting,
+    kind_of,
+)
+from dfopt.problem.instance import Instance
 from dfopt.problem.schedule import Schedule
+from dfopt.problem.unit_text import unit_text
 from dfopt.render import html
 from dfopt.structs import REQUIRED, Digest, DocumentPart, Natural, Signed, written
-from dfopt.table import Table, columns
+from dfopt.table import Table, columns, facts
 
 
 class Status(StrEnum):
@@ -31,6 +40,27 @@ class StopReason(StrEnum):
     TIME_LIMIT = "time-limit"
     INTERRUPT = "interrupt"
     GIVEN = "given"
+
+
+ENDINGS = {
+    StopReason.PROOF: "proven",
+    StopReason.GAP_LIMIT: "stopped at the gap limit",
+    StopReason.TIME_LIMIT: "stopped at the time limit",
+    StopReason.INTERRUPT: "interrupted",
+    StopReason.GIVEN: "given",
+}
+"""The reasons in words."""
+
+COUNTING_BOUNDS = ("area", "transportation")
+"""Bounds that need no search, but have no certificate that a checker could follow."""
+
+CHECKED = {
+    "branching": "checks them",
+    "counting": "counts it again",
+    "exhaustive": "repeats it",
+    "even-shares": "checks it",
+}
+"""What 'dfopt verify' does with proofs, where it is not to check weights without a solver."""
 
 
 class SearchStep(DocumentPart):
@@ -146,6 +176,54 @@ class Result(DocumentPart):
     def instance_sha256(self) -> str:
         """The digest of the instance's document."""
         return self.instance.sha256
+
+    @property
+    def proof(self) -> str:
+        """What kind of proof the lower bound has, in words."""
+        match self.certificate:
+            case None:
+                free = self.lower_bound == 0
+                return "none needed: no schedule costs less than 0" if free else "none"
+            case CompleteSearch(solver=solver):
+                # The bound of a search that goes on is the solver's word for it, too.
+                is_complete = solver not in COUNTING_BOUNDS and self.stop_reason == "proof"
+                reason = f"complete search by {solver}" if is_complete else f"{solver} bound"
+                return f"{reason}; not independently checkable"
+            case Branching(nodes=nodes):
+                said = f"dual weights in a tree of {len(nodes)} nodes"
+            case Counting(argument=argument):
+                said = f"{argument} bound"
+            case _:
+                said = PROOFS[kind_of(self.certificate)]
+        checked = CHECKED.get(kind_of(self.certificate), "checks them without a solver")
+        return f"{said}; 'dfopt verify' {checked}"
+
+    def tables(self, instance: Instance) -> list[Table]:
+        """Return what there is to say: the schedule, then objective, bound and proof.
+
+        Parameters
+        ----------
+        instance
+            The instance that the result is about.
+        """
+        if self.status is Status.INFEASIBLE:
+            return [Table(f"infeasible: {instance.excess}")]
+
+        def with_unit(cost: int) -> str:
+            return f"{cost}{unit_text(instance.time_unit, cost)}"
+
+        objective, gap = self.objective, self.gap
+        proven = facts({
+            "objective": None
+            if objective is None
+            else f"{with_unit(objective)} ({instance.objective})",
+            "lower bound": with_unit(self.lower_bound or 0),
+            "gap": None if gap is None else f"{gap:.2%}",
+            "status": f"{self.status}, {ENDINGS[self.stop_reason]}",
+            "proof": self.proof,
+            "time": f"{self.wall_time_s:.2f} s, method {self.method}",
+        })  # fmt: skip
+        return [proven] if self.schedule is None else [self.schedule.visits(instance), proven]
 
     def _repr_html_(self) -> str:
         """Return what is known, and the schedule, as tables, as notebooks show them."""

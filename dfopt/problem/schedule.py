@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from itertools import groupby
 
 from dfopt.checks import described
 from dfopt.errors import DfoptError, InstanceError
 from dfopt.problem.instance import Instance, Objective, Task
+from dfopt.problem.penalties import PenaltyMatrix
 from dfopt.problem.switch_costs import finish_cost, idle_cost, order_cost, start_cost, switch_cost
-from dfopt.render import MOST_CHARACTERS, html
+from dfopt.render import MOST_CHARACTERS, counted, html
 from dfopt.structs import DocumentPart, Natural
 from dfopt.table import Table, columns
 
@@ -65,6 +67,25 @@ class Schedule(DocumentPart):
             for number, cpu in enumerate(self.cpus)
         ]
         return Table(title, columns("CPU", "cost", "number of tasks", "tasks in order"), rows)
+
+    def visits(self, instance: Instance) -> Table:
+        """Return a table with a row for each busy CPU: its cost, and its fragments in order.
+
+        With a table of switch costs it is the types of tasks, in place of fragments.
+        """
+        by_type = isinstance(instance.penalty, PenaltyMatrix)
+        tasks = instance.tasks_by_name()
+        rows = []
+        for number, cpu in enumerate(self.cpus):
+            groups = (tasks[name].type if by_type else tasks[name].df for name in cpu.tasks)
+            runs = [(str(group), sum(1 for _ in members)) for group, members in groupby(groups)]
+            order = " ".join(f"{group}×{count}" if count > 1 else group for group, count in runs)
+            if order:
+                rows.append((number, len(cpu.tasks), cpu.cost, order))
+        idle = len(self.cpus) - len(rows)
+        called = f"{'types' if by_type else 'fragments'} in order ×tasks"
+        notes = [f"{counted(idle, 'CPU')} idle"] if idle else []
+        return Table("", columns("CPU", "tasks", "cost", called), rows, notes)
 
 
 def combined_cost(objective: Objective, costs: Sequence[int]) -> int:

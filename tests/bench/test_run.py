@@ -219,6 +219,10 @@ def test_progress_is_told(entries: tuple[Entry, ...], tmp_path: Path) -> None:
         (3, ()),
     ]
     assert {progress.total for progress in told} == {3}
+    # What was there before says nothing of the pace.
+    lefts = [progress.left_s for progress in told]
+    assert lefts[0] is None
+    assert lefts[1] > 0 == lefts[-1]
 
 
 @pytest.mark.usefixtures("in_this_process")

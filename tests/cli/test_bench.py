@@ -288,7 +288,7 @@ def test_progress_is_for_terminals(
     else:
         assert "3 of 3 runs" in out
         # Whatever comes before may be gone before it was drawn.
-        assert b"3/3" in terminal.all_shown()
+        assert b"3 of 3 runs" in terminal.all_shown()
         assert b"left" in terminal.all_shown()
 
 

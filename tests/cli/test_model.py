@@ -344,7 +344,7 @@ def test_counters_write_a_model_and_an_instance(run: Run, tmp_path: Path) -> Non
     [
         (["ziemba", "--long", "1"], "a model has no samples; --long and --cpu are for samples"),
         (["zimba"], "did you mean 'ziemba'?"),
-        (["ziemba", "--mean", "geometric"], "must be one of total, dispatches, not geometric"),
+        (["ziemba", "--mean", "geometric"], "'geometric' is not one of 'total', 'dispatches'"),
     ],
 )
 def test_wrong_uses_of_counters(run: Run, arguments: list[str], problem: str) -> None:

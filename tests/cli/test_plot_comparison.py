@@ -32,7 +32,7 @@ def test_pictures_that_cannot_be_drawn(
     output = tmp_path / "a.svg"
     for code, arguments, problem in [
         (1, (trace, "-o", tmp_path / "a.jpg"), ".svg, .png or .pdf"),
-        (1, (instance_file, "-o", output), "is an instance and no trace"),
+        (1, (instance_file, "-o", output), "a trace is due here"),
         (1, (tmp_path / "none", "-o", output), "there is no such file"),
         (1, (saved, "-o", saved), ".svg, .png or .pdf"),
         (2, (saved, "--fill", "3", "-o", output), "have their labels, costs and windows"),

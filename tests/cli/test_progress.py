@@ -17,21 +17,16 @@ from dfopt.compare.attainable.frontier import FrontierProgress
 from dfopt.compare.window_length import CompareProgress
 from dfopt.parallel.notices import notify
 from dfopt.problem.result import Progress
-from dfopt_cli import bench_view, progress
-from dfopt_cli.bench_view import progress_bar
-from dfopt_cli.progress import comparison_status, live_line, replication_status, search_status
+from dfopt_cli import progress
+from dfopt_cli.progress import (
+    bench_status,
+    comparison_status,
+    live_line,
+    replication_status,
+    search_status,
+)
 from tests.cli.terminal import console_of, last_drawn
 from tests.patience import PATIENCE_S
-
-
-class Clock:
-    """Stands still until it is told to go on."""
-
-    def __init__(self) -> None:
-        self.time_s = 1000.0
-
-    def __call__(self) -> float:
-        return self.time_s
 
 
 @pytest.fixture
@@ -40,53 +35,11 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> Callable[..., io.StringIO]:
 
     def of_width(width: int = 80) -> io.StringIO:
         console, drawn = console_of(width)
-        for module in (progress, bench_view):
-            monkeypatch.setattr(module, "stderr_console", lambda: console)
-            monkeypatch.setattr(module, "shows_progress", lambda *, quiet: not quiet)
+        monkeypatch.setattr(progress, "stderr_console", lambda: console)
+        monkeypatch.setattr(progress, "shows_progress", lambda *, quiet: not quiet)
         return drawn
 
     return of_width
-
-
-@pytest.fixture
-def bar_after(terminal: Callable[..., io.StringIO]) -> Callable[..., str]:
-    def bar(*steps: RunProgress, seconds: float = 0, width: int = 80) -> str:
-        """Return what the bar of a benchmark shows after some steps and some seconds."""
-        drawn, clock = terminal(width), Clock()
-        with progress_bar(quiet=False, clock=clock) as show:
-            assert show is not None
-            for step in steps:
-                show(step)
-                clock.time_s += seconds
-        return last_drawn(drawn)
-
-    return bar
-
-
-def test_a_benchmark_that_has_not_begun(bar_after: Callable[..., str]) -> None:
-    assert "0/?" in bar_after()
-
-
-def test_the_bar_of_a_benchmark_names_what_is_at_work(bar_after: Callable[..., str]) -> None:
-    step = RunProgress(done=1, total=3, at_work=("plain-2", "two\nlines[/]"))
-    assert "1/3" in bar_after(step)
-    assert bar_after(step).endswith(r"plain-2, two\nlines[/]")
-    assert "plain-2" not in bar_after(step, RunProgress(done=2, total=3, at_work=()))
-
-
-def test_many_names_are_cut_off_at_the_end_of_the_line(bar_after: Callable[..., str]) -> None:
-    names = tuple(f"instance-{number}" for number in range(30))
-    bar = bar_after(RunProgress(done=1, total=31, at_work=names), width=120)
-    assert "instance-0, instance-1" in bar
-    assert bar.endswith("…")
-
-
-def test_the_time_that_is_left_is_at_the_pace_so_far(bar_after: Callable[..., str]) -> None:
-    """What was there before says nothing of the pace."""
-    steps = [RunProgress(done=done, total=6, at_work=()) for done in (2, 2, 4, 6)]
-    assert bar_after(*steps[:2], seconds=60).endswith(" -:--:-- left")
-    assert bar_after(*steps[:3], seconds=60).endswith(" 0:02:00 left")
-    assert bar_after(*steps, seconds=60).endswith(" 0:00:00 left")
 
 
 @pytest.fixture
@@ -126,18 +79,31 @@ def test_the_line_of_a_simulation(line_after: Callable[..., str]) -> None:
     assert "replications: 3 of 2,000" in line_after(replication_status, (3, 2000))
 
 
+def test_the_line_of_a_benchmark(line_after: Callable[..., str]) -> None:
+    step = RunProgress(done=1, total=3, at_work=("plain-2", "two\nlines[/]"))
+    shown = line_after(bench_status, (step,))
+    assert r"s  1 of 3 runs, at work on: plain-2, two\nlines[/]  Ctrl-C" in shown
+    late = RunProgress(done=2, total=3, at_work=(), left_s=119.6)
+    assert "s  2 of 3 runs, about 0:02:00 left  Ctrl-C" in line_after(
+        bench_status, (step,), (late,)
+    )
+
+
+def test_many_names_are_cut_off_at_the_end_of_the_line(line_after: Callable[..., str]) -> None:
+    names = tuple(f"instance-{number}" for number in range(30))
+    shown = line_after(bench_status, (RunProgress(done=1, total=31, at_work=names),), width=120)
+    assert "instance-0, instance-1" in shown
+    assert shown.endswith("…")
+
+
 def test_a_hint_without_room_is_left_out(line_after: Callable[..., str]) -> None:
     shown = line_after(replication_status, (3, 2000), width=40)
     assert shown.endswith("replications: 3 of 2,000")
 
 
-@pytest.mark.parametrize("view", [lambda: live_line(search_status, quiet=True),
-                                  lambda: progress_bar(quiet=True)])  # fmt: skip
-def test_who_wants_quiet_sees_nothing(
-    view: Callable[[], Any], terminal: Callable[..., io.StringIO]
-) -> None:
+def test_who_wants_quiet_sees_nothing(terminal: Callable[..., io.StringIO]) -> None:
     drawn = terminal()
-    with view() as show:
+    with live_line(search_status, quiet=True) as show:
         assert show is None
     assert drawn.getvalue() == ""
 

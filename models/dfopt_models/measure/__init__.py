@@ -6,6 +6,7 @@ from dfopt_models.measure.from_traces import (
     model_from_runs,
     runs_from_dispatches,
     runs_from_stays,
+    runs_table,
 )
 from dfopt_models.measure.machine import (
     AccessOrder,
@@ -57,6 +58,7 @@ __all__ = [
     "read_penalties",
     "runs_from_dispatches",
     "runs_from_stays",
+    "runs_table",
     "verify_flush",
     "with_penalties",
 ]

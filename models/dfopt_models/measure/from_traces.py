@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dfopt.errors import FileError
+from dfopt.table import Table, Value, columns
 from dfopt.time_units import NANOSECONDS
 from dfopt.trace import Trace
 from dfopt.trace.trace import UNMANAGED
@@ -318,3 +319,21 @@ def _ranges(runs: Sequence[JobRun], measured: Measured) -> dict[str, tuple[float
         if min(values) < max(values):
             ranges[name] = min(values), max(values)
     return ranges
+
+
+def runs_table(runs: Mapping[str, Sequence[JobRun]]) -> Table:
+    """Return what was measured, a row for each job under each policy: the mean of its runs."""
+    rows: list[tuple[Value, ...]] = []
+    for job in dict.fromkeys(run.job for found in runs.values() for run in found):
+        for policy, found in runs.items():
+            own = [run for run in found if run.job == job]
+            mean = mean_run(own)
+            rows.append((
+                *(job, policy, len(own), mean.response_time, mean.allocation, mean.reallocations),
+                *(mean.affinity if mean.interval else None, mean.interval),
+            ))  # fmt: skip
+    headings = columns(
+        *("job", "policy", "runs", "response time [s] :time", "processors :.3f"),
+        *("reallocations :,.6g", "with affinity :.0%", "interval [s] :time"),
+    )
+    return Table("", headings, rows)

@@ -22,6 +22,7 @@ from dfopt.errors import DfoptError, FileError
 from dfopt.files.documents import DocumentType
 from dfopt.files.formats import Format
 from dfopt.structs import DocumentPart, Natural
+from dfopt.table import Table, columns
 from dfopt_models.errors import check_known
 
 LINE = 64
@@ -661,3 +662,15 @@ def _table(estimates: Sequence[Estimate]) -> dict[str, Any]:
 
 def _picoseconds(nanoseconds: float) -> int:
     return max(0, round(nanoseconds * PICOSECONDS["ns"]))
+
+
+def machine_table(document: dict[str, Any]) -> Table:
+    """Return what runs measured, a row for each level and order."""
+    rows, nanosecond = [], PICOSECONDS["ns"]
+    for row in document["x-read"]:
+        low, high = (f"{quartile / nanosecond:.2f}" for quartile in row["quartiles"])
+        shown = ", ".join(f"{run / nanosecond:.2f}" for run in row["medians_of_runs"])
+        middle = row["median"] / nanosecond
+        rows.append((row["level"], row["order"], middle, f"{low} to {high}", shown))
+    headings = columns("level", "order", "ns a line :.2f", "quartiles", "runs")
+    return Table("", headings, rows)

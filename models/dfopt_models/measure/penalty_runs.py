@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dfopt.table import Table, columns
 from dfopt_models.errors import check_known
 from dfopt_models.measure.machine import (
     AFTER,
@@ -544,3 +545,23 @@ def _row(estimates: Sequence[PenaltyOfRun]) -> dict[str, Any]:
         "rejected": sum(one.rejected for one in estimates),
         "estimate": "whole slices" if any(one.is_whole for one in estimates) else "warm-up",
     }
+
+
+MICROSECONDS = 1e6
+"""In a second."""
+
+
+def penalties_table(document: dict[str, Any]) -> Table:
+    """Return what was measured, a row for each job, quantum and thing that happened between."""
+    rows = [
+        (
+            *(row["job"], row["between"], row["quantum"], row["penalty"] * MICROSECONDS),
+            ", ".join(f"{run * MICROSECONDS:.1f}" for run in row["penalties_of_runs"]),
+            row["rejected"] / (row["rejected"] + row["slices"]),
+        )
+        for row in document["x-measured"]
+    ]
+    headings = columns(
+        *("job", "between", "quantum [s] :time", "penalty [µs] :.1f", "runs [µs]", "rejected :.0%")
+    )
+    return Table("", headings, rows)
