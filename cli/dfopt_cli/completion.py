@@ -6,7 +6,9 @@ Only the function of the word at hand runs, so others load nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from importlib import resources
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -14,6 +16,12 @@ if TYPE_CHECKING:
 
 SOURCES = ("own", "tgid", "process", "marks", "wakeups")
 """Where fragments come from, without those that end in a text of one's own."""
+
+FOLDERS = {
+    "scenarios": ("dfopt", "simulate/scenarios"),
+    "mixes": ("dfopt_models", "space_sharing/mixes"),
+}
+"""The package and the folder of files that come with dfopt."""
 
 
 def names_from(known: Callable[[], Iterable[str]]) -> Callable[[str], list[str]]:
@@ -25,38 +33,11 @@ def names_from(known: Callable[[], Iterable[str]]) -> Callable[[str], list[str]]
     return beginning_with
 
 
-def _run_queue_policies() -> Iterable[str]:
-    from dfopt.simulate.policies import POLICIES
-
-    return ("all", *POLICIES)
-
-
-def _space_sharing_policies() -> Iterable[str]:
-    from dfopt_models.space_sharing.policies import POLICIES
-
-    return POLICIES
-
-
-def _scenarios() -> Iterable[str]:
-    return ("all", *_toml_files("dfopt", "simulate", "scenarios"))
-
-
-def _mixes() -> Iterable[str]:
-    return _toml_files("dfopt_models", "space_sharing", "mixes")
-
-
-def _toml_files(package: str, *folder: str) -> list[str]:
+def names_in(kind: str) -> list[str]:
     """Return the names of the files in a folder, without loading the packages that lead there."""
-    from importlib import resources
-
-    files = resources.files(package).joinpath(*folder).iterdir()
-    return sorted(Path(file.name).stem for file in files if file.name.endswith(".toml"))
-
-
-def _schemas() -> Iterable[str]:
-    from dfopt.files.schema_files import schema_names
-
-    return schema_names()
+    package, folder = FOLDERS[kind]
+    files = (Path(file.name) for file in resources.files(package).joinpath(folder).iterdir())
+    return sorted(file.stem for file in files if file.suffix == ".toml")
 
 
 def models_of(model: str) -> Callable[[str], list[str]]:
@@ -77,17 +58,21 @@ def kinds_of(name: str) -> list[Format]:
     from dfopt.files.formats import Format
     from dfopt_models.parameter_files import shipped_parameters
 
-    known = {Format.MIX: _mixes, Format.SCENARIO: _scenarios}
+    known = {Format.MIX: "mixes", Format.SCENARIO: "scenarios"}
     return [
         kind
         for kind in Format
-        if name in (known[kind]() if kind in known else shipped_parameters(kind))
+        if name in (names_in(known[kind]) if kind in known else shipped_parameters(kind))
     ]
 
 
 sources = names_from(lambda: SOURCES)
-run_queue_policies = names_from(_run_queue_policies)
-space_sharing_policies = names_from(_space_sharing_policies)
-scenarios = names_from(_scenarios)
-mixes = names_from(_mixes)
-schemas = names_from(_schemas)
+run_queue_policies = names_from(
+    lambda: ("all", *resolve_name("dfopt.simulate.policies:POLICIES"))
+)
+space_sharing_policies = names_from(
+    lambda: resolve_name("dfopt_models.space_sharing.policies:POLICIES")
+)
+scenarios = names_from(lambda: ("all", *names_in("scenarios")))
+mixes = names_from(lambda: names_in("mixes"))
+schemas = names_from(lambda: list(resolve_name("dfopt.files.schema_files:schema_names")()))

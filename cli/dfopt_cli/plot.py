@@ -19,6 +19,7 @@ from dfopt_cli.compare_traces import (
 )
 from dfopt_cli.cost_options import ModelOptions
 from dfopt_cli.failures import naming
+from dfopt_cli.instance_files import read_solved
 from dfopt_cli.model_files import (
     BatchingArgument,
     ContentionArgument,
@@ -40,7 +41,6 @@ from dfopt_cli.options import (
 )
 from dfopt_cli.output_files import save_drawn
 from dfopt_cli.printing import say, with_options
-from dfopt_cli.solved_files import read_solved
 from dfopt_cli.trace_options import LabelOptions, WaitOption, WindowOptions, WorkOptions
 from dfopt_models.growth import GrowthPath
 

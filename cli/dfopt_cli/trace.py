@@ -13,6 +13,7 @@ from dfopt.problem.instance import Objective
 from dfopt.structs import replace
 from dfopt_cli.cost_options import ModelOptions, model_choice
 from dfopt_cli.failures import naming, parsed
+from dfopt_cli.instance_files import read_solved
 from dfopt_cli.options import (
     COLUMNS,
     TIMES,
@@ -24,7 +25,6 @@ from dfopt_cli.options import (
 from dfopt_cli.output_files import check_output
 from dfopt_cli.part_options import FromOption, ToOption, part_of
 from dfopt_cli.printing import say
-from dfopt_cli.solved_files import read_solved
 from dfopt_cli.trace_files import (
     labelled_if_possible,
     labelled_trace,
