@@ -23,7 +23,6 @@ from dfopt_cli.options import (
     read_by,
 )
 from dfopt_cli.output_files import check_output
-from dfopt_cli.part_options import FromOption, ToOption, part_of
 from dfopt_cli.printing import say
 from dfopt_cli.trace_files import (
     labelled_if_possible,
@@ -41,6 +40,30 @@ TraceOutput = Annotated[
         metavar="OUT",
         help="Where to write it: dfopt-trace/1 (.jsonl), Perfetto (.pftrace), Chrome (.json) or "
         "systrace (.txt).",
+    ),
+]
+
+
+LIMIT = read_by("dfopt.compare.trace_part:parse_limit")
+
+FromOption = Annotated[
+    Any,
+    Option(
+        "--from",
+        parser=LIMIT,
+        metavar="TIME",
+        help="Leave out what is before this time after the beginning of the trace: 500us, 10ms, "
+        "or a number in the trace's own unit. Behind an @ stands a time of the trace's own clock, "
+        "in seconds as perf and ftrace print them: @14510.651211.",
+    ),
+]
+ToOption = Annotated[
+    Any,
+    Option(
+        "--to",
+        parser=LIMIT,
+        metavar="TIME",
+        help="Leave out what is after this time, written in the same way.",
     ),
 ]
 
@@ -66,6 +89,7 @@ def convert(
     """
     from dfopt.compare.cost_model_choice import with_costs
     from dfopt.compare.realised import realised_costs
+    from dfopt.compare.trace_part import part_of
     from dfopt.trace.writing import write_trace
 
     choice = model_choice(model)

@@ -1,21 +1,24 @@
-"""The options that name a part of a trace: from when to when, by its beginning or its clock."""
+"""The part of a trace between two times, by its beginning or by its own clock."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
-
-from typer import Option
+from typing import TypeAlias
 
 from dfopt.checks import LARGEST_TOTAL
+from dfopt.compare.attainable.permitted_wait import PermittedWait, length_in, parse_wait
 from dfopt.errors import DfoptError
-from dfopt_cli.options import read_by
+from dfopt.time_units import readable_time
+from dfopt.trace import Trace, between
+from dfopt.trace.clock_time import (
+    MARK,
+    ClockTime,
+    clock_range,
+    clock_time,
+    parse_clock_time,
+    since_beginning,
+)
 
-if TYPE_CHECKING:
-    from dfopt.compare.attainable.permitted_wait import PermittedWait
-    from dfopt.trace import Trace
-    from dfopt.trace.clock_time import ClockTime
-
-Limit: TypeAlias = "PermittedWait | ClockTime"
+Limit: TypeAlias = PermittedWait | ClockTime
 
 
 def parse_limit(text: str) -> Limit:
@@ -26,9 +29,6 @@ def parse_limit(text: str) -> Limit:
     DfoptError
         When the text stands for neither.
     """
-    from dfopt.compare.attainable.permitted_wait import parse_wait
-    from dfopt.trace.clock_time import MARK, parse_clock_time
-
     if text.startswith(MARK):
         return parse_clock_time(text)
     try:
@@ -36,30 +36,6 @@ def parse_limit(text: str) -> Limit:
     except DfoptError as error:
         hint = "a time of the trace's own clock begins with @ (@14510.651211)"
         raise DfoptError(f"{error.problem}; {hint}") from None
-
-
-LIMIT = read_by(f"{__name__}:parse_limit")
-
-FromOption = Annotated[
-    Any,
-    Option(
-        "--from",
-        parser=LIMIT,
-        metavar="TIME",
-        help="Leave out what is before this time after the beginning of the trace: 500us, 10ms, "
-        "or a number in the trace's own unit. Behind an @ stands a time of the trace's own clock, "
-        "in seconds as perf and ftrace print them: @14510.651211.",
-    ),
-]
-ToOption = Annotated[
-    Any,
-    Option(
-        "--to",
-        parser=LIMIT,
-        metavar="TIME",
-        help="Leave out what is after this time, written in the same way.",
-    ),
-]
 
 
 def time_in(trace: Trace, limit: Limit) -> int:
@@ -71,9 +47,6 @@ def time_in(trace: Trace, limit: Limit) -> int:
         When the trace's unit cannot express the limit, its clock does not show it, or the limit
         seems to be one of the trace's own clock.
     """
-    from dfopt.compare.attainable.permitted_wait import length_in
-    from dfopt.trace.clock_time import ClockTime, clock_range, clock_time, since_beginning
-
     if isinstance(limit, ClockTime):
         return since_beginning(trace, limit)
     length = length_in(trace, limit)
@@ -94,9 +67,6 @@ def part_of(trace: Trace, begin: Limit | None, end: Limit | None) -> Trace:
     DfoptError
         As for :func:`time_in`; also if no dispatch lies between the limits as a whole.
     """
-    from dfopt.time_units import readable_time
-    from dfopt.trace import between
-
     lower, upper = (None if limit is None else time_in(trace, limit) for limit in (begin, end))
     if (lower is None and upper is None) or not len(trace):
         return trace
