@@ -221,7 +221,9 @@ class Result(DocumentPart):
             "gap": None if gap is None else f"{gap:.2%}",
             "status": f"{self.status}, {ENDINGS[self.stop_reason]}",
             "proof": self.proof,
-            "time": f"{self.wall_time_s:.2f} s, method {self.method}",
+            "time": None
+            if self.wall_time_s is None
+            else f"{self.wall_time_s:.2f} s, method {self.method}",
         })  # fmt: skip
         return [proven] if self.schedule is None else [self.schedule.visits(instance), proven]
 
