@@ -29,3 +29,7 @@ def test_every_proof_is_explained() -> None:
 def test_every_kind_is_explained_and_linked() -> None:
     assert {row[1].strip("`") for row in proofs()} == {*map(kind_of, get_args(Certificate)), "–"}
     assert all(re.search(r"\]\(.*\.md", row[3]) for row in proofs() if row[1] != "–")
+
+
+def test_every_kind_that_can_be_checked_has_a_word() -> None:
+    assert {*map(kind_of, get_args(Certificate))} - {*PROOFS} == {"search"}

@@ -67,9 +67,7 @@ def kinds_of(name: str) -> list[Format]:
 
 
 sources = names_from(lambda: SOURCES)
-run_queue_policies = names_from(
-    lambda: ("all", *resolve_name("dfopt.simulate.policies:POLICIES"))
-)
+run_queue_policies = names_from(lambda: ("all", *resolve_name("dfopt.simulate.policies:POLICIES")))
 space_sharing_policies = names_from(
     lambda: resolve_name("dfopt_models.space_sharing.policies:POLICIES")
 )

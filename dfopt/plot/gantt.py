@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import groupby, pairwise
+from itertools import chain, groupby, pairwise
 from typing import TYPE_CHECKING
 
 from dfopt.plot.picture import POINTS_PER_INCH, lay_out, new_axes
@@ -28,7 +28,6 @@ from dfopt.problem.schedule import Schedule
 from dfopt.problem.timeline import (
     ChargeKind,
     CpuTimeline,
-    TaskRun,
     group_of,
     is_to_scale,
     nominal_width,
@@ -279,48 +278,40 @@ def labels_of(
     unit
         The unit of times.
     """
+
+    def fitting(texts: Sequence[str], left: float, right: float) -> list[tuple[str, float]]:
+        """Return the first text that has room between two places, and the middle of these."""
+        room = (right - left) * characters - AROUND
+        return [(text, (left + right) / 2) for text in texts if len(text) <= room][:1]
+
+    def common(group: str, count: int, left: float, right: float) -> list[tuple[str, float]]:
+        """Return a text that stands for tasks of a group, the longest that has room."""
+        name = shown_name(group)
+        short = name if names_groups else f"×{count}"
+        texts = [f"{name} ×{count}", short] if count > 1 else [name] * names_groups
+        return fitting(texts, left, right)
+
     crowded: list[tuple[float, float]] = []
     for group, members in groupby(row.runs, key=lambda run: run.group):
         visit = list(members)
-        labels = [label for run in visit for label in run_labels(run, characters, names_groups)]
+        labels: list[tuple[str, float]] = []
+        for run in visit:
+            names = [[shown_name(name)] for name in run.names]
+            spans = pairwise(run.edges)
+            own = [fitting(name, *span) for name, span in zip(names, spans, strict=True)]
+            # One text for each task, or one for all.
+            if names_groups or not all(own):
+                own = [common(group, len(names), run.edges[0], run.edges[-1])]
+            labels += chain.from_iterable(own)
         start, end = visit[0].edges[0], visit[-1].edges[-1]
-        count = sum(len(run.names) for run in visit)
         # Where runs are too short for labels of their own, one stands across their penalties.
-        text = common_label(group, count, (end - start) * characters, names_groups)
-        if text and not labels:
-            labels = [(text, (start + end) / 2)]
-            crowded.append((start, end))
+        if not labels:
+            labels = common(group, sum(len(run.names) for run in visit), start, end)
+            crowded += [(start, end)] * len(labels)
         for text, middle in labels:
             yield text, middle, colours[group]
     for charge in row.charges:
-        middle = charge.start + charge.amount / 2
-        text = amount_text(charge.amount, unit)
-        if len(text) + AROUND <= charge.amount * characters and not any(
-            left < middle < right for left, right in crowded
-        ):
-            yield text, middle, mixed(colours[charge.group], PAPER, 0.8)
-
-
-def run_labels(run: TaskRun, characters: float, names_groups: bool) -> list[tuple[str, float]]:
-    """Return the texts for a run and where they stand: one for each task, or for all, or none."""
-    names = [shown_name(name) for name in run.names]
-    spans = list(pairwise(run.edges))
-    if not names_groups and all(
-        len(name) + AROUND <= (right - left) * characters
-        for name, (left, right) in zip(names, spans, strict=True)
-    ):
-        return [
-            (name, (left + right) / 2) for name, (left, right) in zip(names, spans, strict=True)
-        ]
-    start, end = run.edges[0], run.edges[-1]
-    text = common_label(run.group, len(names), (end - start) * characters, names_groups)
-    return [(text, (start + end) / 2)] if text else []
-
-
-def common_label(group: str, count: int, room: float, names_groups: bool) -> str | None:
-    """Return a text that stands for tasks of a group, the longest that has room."""
-    name = shown_name(group)
-    texts = [f"{name} ×{count}", name] if names_groups else [f"{name} ×{count}", f"×{count}"]
-    if count == 1:
-        texts = [name] if names_groups else []
-    return next((text for text in texts if len(text) + AROUND <= room), None)
+        amount = amount_text(charge.amount, unit)
+        for text, middle in fitting([amount], charge.start, charge.start + charge.amount):
+            if not any(left < middle < right for left, right in crowded):
+                yield text, middle, mixed(colours[charge.group], PAPER, 0.8)

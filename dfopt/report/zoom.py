@@ -163,23 +163,23 @@ def gantt_bars(trace: Trace, fragments: Sequence[str], *, most: int = MOST_BARS)
         If there are more dispatches than ``most``, narrow columns show how a CPU spent its time.
     """
     coloured = fragments if len(fragments) <= MOST_GROUPS else fragments[: MOST_GROUPS - 1]
-    numbers = {name: number for number, name in enumerate(trace.fragments)}
-    names = [*coloured, OTHERS, NO_FRAGMENT]
-    group_of = np.full(len(numbers) + 1, len(coloured), np.int64)
-    group_of[[numbers[name] for name in coloured]] = np.arange(len(coloured))
-    group_of[UNMANAGED] = len(names) - 1  # UNMANAGED, which is -1, means the last
+    # A fragment may have the name of a grey group, and is shown with it.
+    names = list(dict.fromkeys([*coloured, OTHERS, NO_FRAGMENT]))
+    group_of = np.full(len(trace.fragments) + 1, names.index(OTHERS), np.int64)
+    for number, name in enumerate(trace.fragments):
+        if name in coloured:
+            group_of[number] = names.index(name)
+    group_of[UNMANAGED] = names.index(NO_FRAGMENT)  # UNMANAGED, which is -1, means the last
     group = group_of[trace.fragment]
     origin = int(trace.start.min()) if len(trace) else 0
     length = int(trace.end.max()) - origin if len(trace) else 0
-    bars: dict[str, dict[str, Any]] = {}
     column = None
     if len(trace) <= most:
-        task = np.array([name_of(trace, row) for row in range(len(trace))], object)
-        for number, name in enumerate(names):
-            own = np.flatnonzero(group == number)
-            low = -trace.cpu[own] - BAR_HEIGHT / 2
-            times = trace.start[own] - origin, trace.end[own] - origin
-            add(bars, name, *times, low, low + BAR_HEIGHT, trace.cpu[own], task[own])
+        cpu: Any = trace.cpu
+        left, right = trace.start - origin, trace.end - origin
+        low = -cpu - BAR_HEIGHT / 2
+        high = low + BAR_HEIGHT
+        task = [name_of(trace, row) for row in range(len(trace))]
     else:
         # A column may hold several colours: fewer columns are taken until all bars have room.
         columns = max(1, min(most // trace.cpus, length))
@@ -192,26 +192,24 @@ def gantt_bars(trace: Trace, fragments: Sequence[str], *, most: int = MOST_BARS)
                 break
             columns = max(1, columns * 3 // 4)
         column = length / columns
-        ends_of = BAR_HEIGHT * np.cumsum(shares, axis=1)
-        for number, name in enumerate(names):
-            cpu, own = np.nonzero(shares[:, number])
-            part = shares[cpu, number, own]
-            high = ends_of[cpu, number, own] - cpu - BAR_HEIGHT / 2
-            task = np.array([f"{share:.0%} of this time" for share in part.tolist()], object)
-            times = edges[own], edges[own + 1]
-            add(bars, name, *times, high - BAR_HEIGHT * part, high, cpu, task)
-    return GanttBars(bars=bars, length=length, column=column)
-
-
-def add(bars: dict[str, dict[str, Any]], name: str, *columns: Any) -> None:
-    """Add the columns of bars of this name, if there are any; another's of this name stay."""
-    if len(columns[0]):
-        keys = ("left", "right", "low", "high", "cpu", "task")
-        before = bars.get(name, {key: [] for key in keys})
-        bars[name] = {
-            key: np.concatenate([before[key], column])
-            for key, column in zip(keys, columns, strict=True)
+        cpu, group, own = shown = np.nonzero(shares)
+        left, right, part = edges[own], edges[own + 1], shares[shown]
+        high = (BAR_HEIGHT * np.cumsum(shares, axis=1))[shown] - cpu - BAR_HEIGHT / 2
+        low = high - BAR_HEIGHT * part
+        task = [f"{share:.0%} of this time" for share in part.tolist()]
+    bars = {
+        name: {
+            "left": left[of_name],
+            "right": right[of_name],
+            "low": low[of_name],
+            "high": high[of_name],
+            "cpu": cpu[of_name].astype(float),  # browsers have no integers of 64 bits
+            "task": np.array(task, object)[of_name],
         }
+        for number, name in enumerate(names)
+        if (of_name := group == number).any()
+    }
+    return GanttBars(bars=bars, length=length, column=column)
 
 
 def shares_of(trace: Trace, group: Integers, groups: int, edges: Integers) -> Any:
