@@ -50,7 +50,6 @@ def plot_profile(ratios: Mapping[str, Sequence[float]], *, ax: Axes | None = Non
     DfoptError
         When there are fewer than two methods, or no instance that all of them were run on.
     """
-    from matplotlib.lines import Line2D
     from matplotlib.ticker import LogLocator, NullLocator, PercentFormatter
 
     if len(ratios) <= 1 or not all(ratios.values()):
@@ -68,7 +67,7 @@ def plot_profile(ratios: Mapping[str, Sequence[float]], *, ax: Axes | None = Non
         factors = sorted({1.0, *finite})
         shares = [bisect_right(finite, factor) / len(own) for factor in factors]
         axes.step([*factors, end], [*shares, shares[-1]], where="post", clip_on=False, **look)
-        signs[shown_name(method)] = Line2D([], [], **look)
+        signs[shown_name(method)] = look
     axes.set_xscale("log")
     axes.set_xlim(1, end)
     axes.set_ylim(0, 1)
