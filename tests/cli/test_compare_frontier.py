@@ -116,7 +116,7 @@ def test_the_frontier_can_be_left_out(run: Run, monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        (("--wait", "-1ms"), "--wait: '-1ms' is no wait; write a time from 0 on"),
+        (("--wait", "-1ms"), "'--wait': '-1ms' is no wait; write a time from 0 on"),
         (("--wait", "soon"), "'soon' is no wait"),
         (("--order-free", "--wait", "1ms"), "leaves out what --wait and --save are about"),
         (("--order-free", "--save", "folder"), "leaves out what --wait and --save are about"),

@@ -8,8 +8,8 @@ from tests.cli.conftest import Run
 from tests.compare.examples import write_trace
 
 USAGE = [
-    (["--window", "0"], "--window: '0' is no window"),
-    (["--window", "ten"], "--window: 'ten' is no window"),
+    (["--window", "0"], "'--window': '0' is no window"),
+    (["--window", "ten"], "'--window': 'ten' is no window"),
     (["--window", "-5"], "is no window"),
     (["--window", "10", "--foresight"], "exclude each other"),
     (["--lines", "-1"], "is no number of lines"),
