@@ -21,16 +21,14 @@ from dfopt.files.formats import Format
 from dfopt.files.instance_document import INSTANCES
 from dfopt.files.json_text import document_text
 from dfopt.files.result_document import RESULTS
+from dfopt.info.instance import INSTANCE_INFO
+from dfopt.info.trace import TRACE_INFO
 from dfopt.simulate.runs import RUN_QUEUE
 from dfopt.simulate.scenario import DomainRow
 from dfopt.simulate.scenario_document import ScenarioDocument
-from dfopt.info.instance import INSTANCE_INFO
-from dfopt.info.trace import TRACE_INFO
-from dfopt.simulate.run_queue.runs import RUN_QUEUE
-from dfopt.simulate.run_queue.scenario import DomainRow
-from dfopt.simulate.run_queue.scenario_document import ScenarioDocument
-from dfopt.structs import derived_key, keys_of, parts_of
+from dfopt.structs import parts_of
 from dfopt.trace.readers.dfopt_trace_lines import KINDS, HeaderLine
+from dfopt.type_reader import derived_key, keys_of
 from dfopt.verify import VERIFICATIONS
 from dfopt_models.measure.machine import MACHINES
 from dfopt_models.measure.penalties import PENALTIES

@@ -7,7 +7,8 @@ from msgspec import Meta, field
 
 from dfopt import Instance, Task
 from dfopt.errors import DfoptError
-from dfopt.structs import Checked, reader
+from dfopt.structs import Checked
+from dfopt.type_reader import reader
 
 
 class Sample(Checked):

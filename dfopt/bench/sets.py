@@ -15,7 +15,7 @@ from dfopt.files.formats import Format, document_format
 from dfopt.files.streams import STANDARD_INPUT
 from dfopt.problem.instance import Instance
 from dfopt.problem.penalties import PenaltyMatrix
-from dfopt.structs import at, reader
+from dfopt.type_reader import at, reader
 
 
 @dataclass(frozen=True, kw_only=True)

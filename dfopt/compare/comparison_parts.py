@@ -9,8 +9,9 @@ from msgspec import Meta, field
 
 from dfopt.compare.window_length import parse_window
 from dfopt.errors import DfoptError, FileError
-from dfopt.structs import DocumentPart, Natural, NonNegative, each_of, reader
+from dfopt.structs import DocumentPart, Natural, NonNegative, each_of
 from dfopt.trace.fragment_titles import CommCount
+from dfopt.type_reader import reader
 
 
 class Cause(StrEnum):

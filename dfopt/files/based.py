@@ -14,7 +14,8 @@ from dfopt.files.formats import Format, parse_toml_of
 from dfopt.files.storage import read_text
 from dfopt.files.streams import STANDARD_INPUT, shown_name
 from dfopt.files.strict_json import Document, check_document
-from dfopt.structs import DocumentPart, reader
+from dfopt.structs import DocumentPart
+from dfopt.type_reader import reader
 
 SHIPPED = ".toml"
 """The ending of the names of documents in the package."""

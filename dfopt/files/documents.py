@@ -12,7 +12,8 @@ from dfopt.files.json_text import document_text
 from dfopt.files.storage import read_text, write_text
 from dfopt.files.streams import shown_name
 from dfopt.files.strict_json import Document, check_document
-from dfopt.structs import DocumentPart, document_of, reader
+from dfopt.structs import DocumentPart, document_of
+from dfopt.type_reader import reader
 
 T = TypeVar("T", bound=DocumentPart)
 

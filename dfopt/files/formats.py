@@ -13,7 +13,7 @@ from dfopt.files.storage import read_text
 from dfopt.files.streams import PEEK, first_bytes, shown_name
 from dfopt.files.strict_json import Document, parse_document
 from dfopt.files.strict_toml import parse_toml
-from dfopt.structs import described_value
+from dfopt.type_reader import described_value
 
 
 def _commands(names: str) -> str:

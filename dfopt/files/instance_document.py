@@ -13,7 +13,8 @@ from dfopt.files.streams import shown_name
 from dfopt.files.strict_json import Document, check_document
 from dfopt.problem.instance import Instance
 from dfopt.problem.penalties import Penalty
-from dfopt.structs import document_of, reader
+from dfopt.structs import document_of
+from dfopt.type_reader import reader
 
 INSTANCES = DocumentType(Format.INSTANCE, Instance)
 

@@ -19,7 +19,7 @@ from dfopt.checks import described
 from dfopt.errors import FileError
 from dfopt.files.storage import read_text
 from dfopt.files.streams import shown_name
-from dfopt.structs import described_value, shown_place
+from dfopt.type_reader import described_value, shown_place
 
 Document = dict[str, Any]
 

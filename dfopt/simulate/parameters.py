@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any, get_type_hints
 
 from dfopt.errors import DfoptError, FileError
-from dfopt.structs import Read, at, read_keys, reader
+from dfopt.type_reader import Read, at, read_keys, reader
 
 REQUIRED = inspect.Parameter.empty
 """Stands for the default of a parameter that must be given."""

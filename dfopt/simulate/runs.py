@@ -25,8 +25,9 @@ from dfopt.simulate.contract import Policy
 from dfopt.simulate.policies import POLICIES, policy_named, policy_with
 from dfopt.simulate.scenario import Scenario
 from dfopt.simulate.simulation import Run, UnfitError, run_of, simulate_once
-from dfopt.structs import DocumentPart, document_of, replace, shown_place
+from dfopt.structs import DocumentPart, document_of, replace
 from dfopt.table import Table, TableColumn
+from dfopt.type_reader import shown_place
 from dfopt.user_code import naming_policy
 
 SUMMARY = "summary.json"

@@ -14,7 +14,8 @@ from dfopt.problem.penalties import Penalty, PenaltyMatrix
 from dfopt.simulate.line_caches import CacheSizes
 from dfopt.simulate.penalties import NearCaches
 from dfopt.simulate.workload import ThreadSetting
-from dfopt.structs import Checked, DocumentPart, Natural, reader
+from dfopt.structs import Checked, DocumentPart, Natural
+from dfopt.type_reader import reader
 
 USUAL_UNIT = "ns"
 """The unit of times where a scenario does not say it."""

@@ -27,8 +27,9 @@ from dfopt.simulate.workloads.own_workload import (
     own_workload,
 )
 from dfopt.simulate.workloads.replay import Replay
-from dfopt.structs import described_value, document_of, replace
+from dfopt.structs import document_of, replace
 from dfopt.trace.trace import Trace
+from dfopt.type_reader import described_value
 
 FIXED = ("format", "base")
 """Keys that no setting may change."""

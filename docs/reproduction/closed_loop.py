@@ -20,8 +20,8 @@ from statistics import median
 
 import numpy as np
 
+from dfopt.native.lines import chase_and_change
 from dfopt_models.measure import AccessOrder, MachineRun, measure_run
-from dfopt_models.measure.kernels import chase_and_change
 from dfopt_models.measure.machine import MOST_REJECTED, MOVED, WORDS, WRITTEN, MeasurementError
 from dfopt_models.measure.this_machine import ThisMachine, conditions
 

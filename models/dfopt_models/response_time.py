@@ -56,8 +56,9 @@ from dfopt.checks import LARGEST_TOTAL, described
 from dfopt.errors import DfoptError, FileError
 from dfopt.files.documents import DocumentType
 from dfopt.files.formats import Format
-from dfopt.structs import Checked, DocumentPart, Positive, at, reader, replace, shown_place
+from dfopt.structs import Checked, DocumentPart, Positive, replace
 from dfopt.table import Table, TableColumn, Uncertain, Value, columns, facts
+from dfopt.type_reader import at, reader, shown_place
 from dfopt_models.errors import ModelError, OptionError, check_known
 from dfopt_models.formulas import Equations, Quantity, equation, quantity
 from dfopt_models.growth import growth_text

@@ -37,7 +37,7 @@ from dfopt.simulate.policies.smash import (
     WfSmash,
 )
 from dfopt.simulate.policies.tlms import GlobalQueue, OneScan, ThreeScans, TwoScans
-from dfopt.structs import shown_place
+from dfopt.type_reader import shown_place
 
 _ALL: tuple[type[Policy], ...] = (
     FirstComeFirstServed,

@@ -22,7 +22,7 @@ from dfopt.errors import DfoptError, FileError
 from dfopt.files.strict_json import Document
 from dfopt.problem.cache_state import Leaves
 from dfopt.problem.instance import LARGEST_CPU_COUNT
-from dfopt.structs import Natural, at, described_value, reader
+from dfopt.structs import Natural
 from dfopt.trace.readers.ftrace import FTRACE
 from dfopt.trace.readers.kernel_text import pieces_of, read_kernel_text
 from dfopt.trace.readers.perf import PERF
@@ -36,6 +36,7 @@ from dfopt.trace.trace import (
     Trace,
     TraceHeader,
 )
+from dfopt.type_reader import at, described_value, reader
 
 CPUS = "CPUs"
 

@@ -17,7 +17,7 @@ from msgspec import UNSET
 from dfopt.errors import DfoptError, FileError
 from dfopt.files.formats import Format, check_format
 from dfopt.files.storage import BYTE_ORDER_MARK
-from dfopt.structs import DocumentPart, reader, replace
+from dfopt.structs import DocumentPart, replace
 from dfopt.trace.events import Integers, Numbers
 from dfopt.trace.readers.dfopt_trace_lines import (
     KINDS,
@@ -39,6 +39,7 @@ from dfopt.trace.trace import (
     Trace,
     TraceHeader,
 )
+from dfopt.type_reader import reader
 
 AT_ONCE = 1 << 20
 """Bytes that are parsed together."""

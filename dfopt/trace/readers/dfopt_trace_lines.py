@@ -11,8 +11,9 @@ from dfopt.errors import DfoptError, FileError
 from dfopt.files.strict_json import parse_document
 from dfopt.problem.cache_state import Leaves
 from dfopt.problem.instance import CpuCount
-from dfopt.structs import DocumentPart, Natural, Positive, reader
+from dfopt.structs import DocumentPart, Natural, Positive
 from dfopt.trace.trace import TraceHeader
+from dfopt.type_reader import reader
 
 Ends = Annotated[tuple[Natural, Natural], Meta(extra={"is": "an array [start, end]"})]
 

@@ -13,7 +13,8 @@ from dfopt.errors import FileError
 from dfopt.files.based import BasedFormat, merged
 from dfopt.files.formats import Format
 from dfopt.files.strict_json import Document
-from dfopt.structs import DocumentPart, at, described_value, replace, shown_place
+from dfopt.structs import DocumentPart, replace
+from dfopt.type_reader import at, described_value, shown_place
 from dfopt_models.space_sharing.mix import (
     AllocationParameters,
     Application,

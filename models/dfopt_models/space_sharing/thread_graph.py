@@ -16,7 +16,8 @@ from dfopt.files.documents import DocumentType
 from dfopt.files.formats import Format
 from dfopt.files.streams import shown_name
 from dfopt.files.strict_json import Document
-from dfopt.structs import DocumentPart, described_value
+from dfopt.structs import DocumentPart
+from dfopt.type_reader import described_value
 from dfopt_models.errors import check_distinct
 from dfopt_models.space_sharing.programs import GraphProgram, time_at_levels
 

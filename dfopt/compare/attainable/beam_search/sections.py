@@ -263,7 +263,7 @@ def _begins(numbers: Table, count: int) -> Table:
     return np.searchsorted(numbers, np.arange(count + 1)).astype(np.int64)
 
 
-def tightened(
+def tightened(  # noqa: PLR0913, PLR0917 - one column each
     low: Integers,
     latest: Integers,
     previous: Integers,

@@ -37,8 +37,9 @@ from dfopt.compare.attainable.arrivals import Arrivals
 from dfopt.compare.attainable.bound.cpu_paths import Conditions, CpuPaths, cpu_paths
 from dfopt.compare.attainable.bound.visit_costs import TraceStretch, least_costs, whole_stretch
 from dfopt.errors import FileError
-from dfopt.structs import DocumentPart, Natural, Signed, described_value
+from dfopt.structs import DocumentPart, Natural, Signed
 from dfopt.trace.events import Integers, no_times
+from dfopt.type_reader import described_value
 
 
 def _column(value: object) -> Integers:

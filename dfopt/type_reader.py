@@ -1,0 +1,501 @@
+"""Readers of values, which follow from types: those of the fields of structs, above all.
+
+Errors name the place of the value.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Collection, Mapping
+from datetime import date, time
+from functools import cache, partial
+from math import log2
+from operator import ge, gt, le, lt
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from msgspec import NODEFAULT, Struct, inspect
+
+from dfopt.checks import LARGEST_TOTAL, check_integer, check_name, described
+from dfopt.errors import DfoptError, FileError, InstanceError
+from dfopt.other_words import keys_called
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+V = TypeVar("V")
+
+Read = Callable[[Any], Any]
+
+Key = tuple[str, Read | None, bool]
+"""Of a key: the name of its field, its reader if it has one, and whether null is a value."""
+
+LONGEST_KEY = 60
+
+FEW_BITS = 30
+"""Powers of two beyond this are shown as such."""
+
+CLOSE_ENOUGH = 0.5
+"""A wrong key and its hint have at least this similarity: 'fd' and 'df' just have it."""
+
+MISSPELT = 0.8
+"""A key of this similarity is meant, even if another field has the wrong word for another key."""
+
+
+def reader(kind: Any) -> Read:
+    """Return the reader of a type: it takes a value of JSON or TOML, or one of Python.
+
+    The reader gives a checked value, with tuples for arrays. It raises :class:`DfoptError` with
+    the place of the first wrong value.
+    """
+    if isinstance(kind, type) and issubclass(kind, Struct):
+        return partial(_struct, kind)  # the description of all types within would take milliseconds
+    return _reader(inspect.type_info(kind))
+
+
+def at(place: str, read: Callable[[Any], V], value: object) -> V:
+    """Return ``read(value)``; errors name ``place``."""
+    try:
+        return read(value)
+    except DfoptError as error:
+        raise error.within(place) from None
+
+
+def derived_key(name: str) -> str:
+    """Return the key of a property that documents have, too: ``optimal`` for ``is_optimal``."""
+    return name.removeprefix("is_")
+
+
+def is_free(key: str) -> bool:
+    """Whether users may add ``key`` to any object, because readers ignore it."""
+    return key.startswith("x-") or key == "$schema"
+
+
+def shown_place(path: Collection[str | int]) -> str:
+    """Return a path into a document as errors show it, such as ``tasks[3].lines``."""
+    place = ""
+    for key in path:
+        if isinstance(key, int):
+            place += f"[{key}]"
+        elif key.replace("-", "_").replace("$", "_").isidentifier() and len(key) <= LONGEST_KEY:
+            place += f".{key}" if place else key
+        else:
+            place += f"[{described(key)}]"
+    return place
+
+
+def described_value(value: object) -> str:
+    """Return a short text for a wrong value, in the words of JSON and TOML."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true" if value else "false"
+        case dict():
+            return "an object {…}"
+        case list():
+            return "an array"
+        case date() | time():
+            return str(value)
+    return described(value)
+
+
+def struct_type(cls: type[Struct]) -> inspect.StructType:
+    """Return what msgspec knows of a struct."""
+    kind = inspect.type_info(cls)
+    assert isinstance(kind, inspect.StructType)
+    return kind
+
+
+@cache
+def checks_of(cls: type[Struct]) -> tuple[tuple[str, str, Read, Any], ...]:
+    """Return of each field of a struct its name, its key, its reader and its default."""
+    fields = struct_type(cls).fields
+    return tuple((each.name, each.encode_name, _reader(each.type), each.default) for each in fields)
+
+
+def _reader(kind: inspect.Type, **limits: Any) -> Read:  # noqa: PLR0911, PLR0912 - one for each type
+    match kind:
+        case inspect.Metadata(extra=extra):
+            own: Read | None = (extra or {}).get("reader")
+            return own or _reader(kind.type, **(extra or {}))
+        case inspect.IntType():
+            least, most = kind.ge, kind.le
+            return partial(
+                _integer,
+                -LARGEST_TOTAL if least is None else least,
+                LARGEST_TOTAL if most is None else most,
+            )
+        case inspect.FloatType():
+            return partial(_number, kind)
+        case inspect.BoolType():
+            return partial(_instance, bool, "true or false")
+        case inspect.StrType():
+            return partial(_text, kind.pattern, limits.get("is", "a string"))
+        case inspect.EnumType(cls=words):
+            return partial(_choice, {str(word): word for word in words})
+        case inspect.LiteralType(values=values):
+            return partial(_choice, {value: value for value in values})
+        case inspect.VarTupleType() | inspect.ListType():
+            return partial(_each, _reader(kind.item_type), kind.min_length or 0, kind.max_length)
+        case inspect.TupleType():
+            due = limits.get("is", f"an array of {len(kind.item_types)} values")
+            return partial(_row, [_reader(each) for each in kind.item_types], due)
+        case inspect.DictType():
+            return partial(_by_name, _reader(kind.value_type))
+        case inspect.UnionType():
+            return _union(kind, limits.get("kinds", ""))
+        case inspect.StructType():
+            return partial(_struct, kind.cls)
+        case inspect.DataclassType():
+            return partial(_dataclass, kind.cls)
+        case inspect.AnyType() if "parts" in limits:
+            return partial(_either, limits["parts"])
+    return _anything
+
+
+def _nouns(kind: inspect.Type) -> list[str]:  # noqa: PLR0911 - one for each type
+    """Return what a sentence calls the values of a type."""
+    match kind:
+        case inspect.Metadata():
+            own = (kind.extra or {}).get("is")
+            return [own] if own else _nouns(kind.type)
+        case inspect.IntType():
+            return ["an integer"]
+        case inspect.FloatType():
+            return ["a number"]
+        case inspect.BoolType():
+            return ["true", "false"]
+        case inspect.StrType():
+            return ["a string"]
+        case inspect.EnumType(cls=words):
+            return [repr(str(word)) for word in words]
+        case inspect.LiteralType(values=values):
+            return [repr(value) for value in values]
+        case inspect.VarTupleType() | inspect.ListType() | inspect.TupleType():
+            return ["an array […]"]
+        case inspect.NoneType():
+            return ["null"]
+    return ["an object {…}"]
+
+
+def _listed(words: Collection[str]) -> str:
+    *first, last = words
+    return f"{', '.join(first)} or {last}" if first else last
+
+
+def _integer(least: int, most: int, value: object) -> object:
+    check_integer(value, "", least=least, most=most)
+    return value
+
+
+def _number(kind: inspect.FloatType, value: object) -> object:
+    """Refuse anything but a finite number; TOML has NaN and Infinity."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise InstanceError(f"must be a number, not {described_value(value)}")
+    if not abs(value) <= LARGEST_TOTAL:  # NaN is neither more nor less
+        raise InstanceError(f"must be finite and at most 2^62, not {described_value(value)}")
+    for limit, holds, words in (
+        (kind.ge, ge, "at least"),
+        (kind.gt, gt, "more than"),
+        (kind.le, le, "at most"),
+        (kind.lt, lt, "less than"),
+    ):
+        if limit is not None and not holds(value, limit):
+            raise InstanceError(f"must be {words} {_limit(limit)}, not {described_value(value)}")
+    return value
+
+
+def _limit(limit: float) -> str:
+    """Return a limit as errors show it, large and small powers of two as such."""
+    power = log2(limit) if limit > 0 else 0.0
+    return f"2^{power:.0f}" if power.is_integer() and abs(power) > FEW_BITS else f"{limit:g}"
+
+
+def _instance(cls: type, noun: str, value: object) -> object:
+    if not isinstance(value, cls):
+        raise InstanceError(f"must be {noun}, not {described_value(value)}")
+    return value
+
+
+def _text(pattern: str | None, noun: str, value: object) -> object:
+    check_name(value, "")
+    if pattern is not None and not re.fullmatch(pattern, str(value)):
+        raise InstanceError(f"must be {noun}, not {described_value(value)}")
+    return value
+
+
+def _choice(words: dict[Any, Any], value: object) -> object:
+    try:
+        return words[value]
+    except (KeyError, TypeError):
+        listed = ", ".join(map(repr, words))
+        meant = keys_called(value, words) if isinstance(value, str) else []
+        hint = f"; did you mean {' or '.join(map(repr, meant))}?" if meant else ""
+        problem = f"must be one of {listed}, not {described_value(value)}{hint}"
+        raise InstanceError(problem) from None
+
+
+def _each(read: Read, least: int, most: int | None, values: object) -> tuple[Any, ...]:
+    if not isinstance(values, list | tuple):
+        raise InstanceError(f"must be an array […], not {described_value(values)}")
+    if len(values) < least:
+        raise InstanceError(f"has {len(values)} entries; at least {least} are needed")
+    if most is not None and len(values) > most:
+        raise InstanceError(f"has {len(values)} entries; at most {most} are supported")
+    items: list[Any] = []
+    try:
+        items.extend(map(read, values))
+    except DfoptError as error:
+        raise error.within(f"[{len(items)}]") from None
+    return tuple(items)
+
+
+def _row(readers: list[Read], due: str, values: object) -> tuple[Any, ...]:
+    if not isinstance(values, list | tuple) or len(values) != len(readers):
+        raise InstanceError(f"must be {due}, not {described_value(values)}")
+    items: list[Any] = []
+    for read, value in zip(readers, values, strict=True):
+        try:
+            items.append(read(value))
+        except DfoptError as error:
+            raise error.within(f"[{len(items)}]") from None
+    return tuple(items)
+
+
+def _by_name(read: Read, values: object) -> dict[str, Any]:
+    if not isinstance(values, dict):
+        raise FileError(f"must be an object {{…}}, not {described_value(values)}")
+    items = {}
+    for key, value in values.items():
+        if is_free(key):
+            continue
+        try:
+            items[key] = read(value)
+        except DfoptError as error:
+            raise error.within(shown_place((key,))) from None
+    return items
+
+
+def _anything(value: object) -> object:
+    return value
+
+
+def _union(kind: inspect.UnionType, kinds: str) -> Read:
+    """Return the reader of a union, which may have several structs if they have tags."""
+    structs = [each for each in kind.types if isinstance(each, inspect.StructType)]
+    members = [each for each in kind.types if not isinstance(each, inspect.NoneType)]
+    if len(structs) > 1:
+        classes = {str(each.tag): each.cls for each in structs}
+        members = [each for each in members if each not in structs[1:]]
+    readers = [
+        partial(_one_of, classes, kinds) if len(structs) > 1 and each in structs else _reader(each)
+        for each in members
+    ]
+    if len(readers) == 1:
+        only = readers[0]
+        return lambda value: None if value is None and kind.includes_none else only(value)
+    fitting = list(zip(members, readers, strict=True))
+    words = (inspect.LiteralType, inspect.EnumType)
+    named = sorted(members, key=lambda each: not isinstance(each, words))
+    nouns = _listed([noun for each in named for noun in _nouns(each)])
+
+    def read_any(value: object) -> object:
+        if value is None and kind.includes_none:
+            return None
+        for member, read in fitting:
+            if _fits(member, value):
+                return read(value)
+        raise InstanceError(f"must be {nouns}, not {described_value(value)}")
+
+    return read_any
+
+
+def _fits(kind: inspect.Type, value: object) -> bool:  # noqa: PLR0911 - one for each type
+    """Whether a value may mean this member of a union."""
+    match kind:
+        case inspect.Metadata():
+            return _fits(kind.type, value)
+        case inspect.IntType():
+            return isinstance(value, int) and not isinstance(value, bool)
+        case inspect.FloatType():
+            return isinstance(value, int | float) and not isinstance(value, bool)
+        case inspect.BoolType():
+            return isinstance(value, bool)
+        case inspect.StrType():
+            return isinstance(value, str)
+        case inspect.EnumType(cls=words):
+            return value in list(words)
+        case inspect.LiteralType(values=values):
+            return value in values
+        case inspect.VarTupleType() | inspect.ListType() | inspect.TupleType():
+            return isinstance(value, list | tuple)
+        case inspect.DataclassType(cls=cls) | inspect.CustomType(cls=cls):
+            return isinstance(value, cls)
+    return isinstance(value, dict | Struct)
+
+
+def _one_of(classes: dict[str, type[Struct]], kinds: str, value: object) -> object:
+    """Read the struct that the tag of an object names."""
+    if isinstance(value, tuple(classes.values())):
+        return value
+    if not isinstance(value, dict):
+        raise FileError(f"must be an object {{…}}, not {described_value(value)}")
+    tag_field = str(next(iter(classes.values())).__struct_config__.tag_field)
+    if tag_field not in value:
+        raise FileError("is missing; it is required", place=tag_field)
+    kind = value[tag_field]
+    if not isinstance(kind, str) or kind not in classes:
+        problem = f"must be one of {', '.join(map(repr, classes))}, not {described_value(kind)}"
+        raise FileError("; ".join(filter(None, (problem, kinds))), place=tag_field)
+    every_key = dict.fromkeys(key for cls in classes.values() for key in keys_of(cls)[0])
+    for key in value:
+        owners = [tag for tag, cls in classes.items() if key in keys_of(cls)[0]]
+        if not owners and key != tag_field and not is_free(key):
+            raise FileError(_unknown_key(key, every_key), place=shown_place((key,)))
+        if owners and kind not in owners:
+            raise FileError(
+                f"belongs to the kind {_listed([*map(repr, owners)])}, and this one is {kind!r}; "
+                "remove it or change the kind",
+                place=key,
+            )
+    return _struct(classes[kind], value)
+
+
+def _either(parts: tuple[type[Struct], ...], value: object) -> object:
+    """Read the part of which an object has most keys."""
+    if isinstance(value, parts):
+        return value
+    keys = value if isinstance(value, dict) else ()
+    return _struct(max(parts, key=lambda part: sum(key in keys for key in keys_of(part)[0])), value)
+
+
+def _struct(cls: type[Struct], value: object) -> object:
+    """Return the struct that an object describes, or that a Python caller gives."""
+    if isinstance(value, cls):
+        return value
+    if not isinstance(value, dict):
+        raise FileError(f"must be an object {{…}}, not {described_value(value)}")
+    known, required, tag_field = keys_of(cls)
+    kind = cls.__struct_config__.tag
+    reason = "it is required" if kind is None else f"the kind {str(kind)!r} needs it"
+    unread = (tag_field, *map(derived_key, getattr(cls, "DERIVED", ())))
+    given = {key: item for key, item in value.items() if key not in unread}
+    return cls(**read_keys(given, known, required, reason))
+
+
+def _dataclass(cls: type[DataclassInstance], value: object) -> object:
+    """Return the data class that an object describes."""
+    return value if isinstance(value, cls) else cls(**read_keys(value, *_dataclass_keys(cls)))
+
+
+@cache
+def _dataclass_keys(cls: type[DataclassInstance]) -> tuple[dict[str, Key], tuple[str, ...], str]:
+    """Return what :func:`read_keys` needs to know; keys are required but for empty defaults."""
+    kind = inspect.type_info(cls)
+    assert isinstance(kind, inspect.DataclassType)
+    known: dict[str, Key] = {
+        each.name: (each.name, _reader(each.type), _includes_none(each.type))
+        for each in kind.fields
+    }
+    required = tuple(each.name for each in kind.fields if each.default not in (None, ()))
+    return known, required, "it is required"
+
+
+def read_keys(
+    value: object, known: Mapping[str, Key], required: Collection[str], reason: str
+) -> dict[str, Any]:
+    """Return the values of an object by their names, each of them checked.
+
+    Parameters
+    ----------
+    value
+        The object.
+    known
+        The keys that it may have, besides those of users.
+    required, reason
+        The keys that it must have, and why.
+    """
+    if not isinstance(value, dict):
+        raise FileError(f"must be an object {{…}}, not {described_value(value)}")
+    fields = {}
+    for key, item in value.items():
+        if key in known:
+            name, read, takes_null = known[key]
+            if item is None and not takes_null:
+                remedy = "give it a value" if key in required else "leave the key out"
+                raise FileError(f"must not be null; {remedy}", place=key)
+            try:
+                fields[name] = item if read is None else read(item)
+            except DfoptError as error:
+                raise error.within(key) from None
+        elif not is_free(key):
+            raise FileError(_unknown_key(key, known), place=shown_place((key,)))
+    for key in required:
+        if key not in value:
+            raise FileError(f"is missing; {reason}", place=key)
+    return fields
+
+
+@cache
+def keys_of(
+    cls: type[Struct],
+) -> tuple[dict[str, Key], tuple[str, ...], str | None]:
+    """Return the keys of a struct, those that must be there, and that of its tag if it has one."""
+    kind = struct_type(cls)
+    unwritten = getattr(cls, "UNWRITTEN", ())
+    fields = [each for each in kind.fields if each.name not in unwritten]
+    known = {
+        each.encode_name: (
+            each.name,
+            None if getattr(cls, "CHECKED", False) else _reader(each.type),
+            _takes_null(cls, each),
+        )
+        for each in fields
+    }
+    required = tuple(each.encode_name for each in fields if _is_required(cls, each))
+    return known, required, kind.tag_field
+
+
+def _is_required(cls: type[Struct], field: inspect.Field) -> bool:
+    """Whether a key must be there; a part that writes all of them needs those with content.
+
+    None and empty arrays may be newer than a document.
+    """
+    if field.required or _marks(field).get("required"):
+        return True
+    writes_all = not cls.__struct_config__.omit_defaults
+    return writes_all and field.default not in (None, (), NODEFAULT)
+
+
+def _marks(field: inspect.Field) -> dict[str, Any]:
+    """Return what :data:`NULLABLE` and its like say of a field."""
+    kind = field.type
+    return (kind.extra or {}) if isinstance(kind, inspect.Metadata) else {}
+
+
+def _takes_null(cls: type[Struct], field: inspect.Field) -> bool:
+    """Whether null is a value of a field; where None stands for a missing key, it is none."""
+    kind, marks = field.type, _marks(field)
+    if isinstance(kind, inspect.Metadata):
+        kind = kind.type
+    leaves_out = field.default is None and cls.__struct_config__.omit_defaults
+    return _includes_none(kind) and (not leaves_out or "nullable" in marks)
+
+
+def _includes_none(kind: inspect.Type) -> bool:
+    return isinstance(kind, inspect.AnyType) or (
+        isinstance(kind, inspect.UnionType) and kind.includes_none
+    )
+
+
+def _unknown_key(key: str, known: Collection[str]) -> str:
+    short = key[:LONGEST_KEY].lower()
+    meant = (
+        difflib.get_close_matches(short, known, n=1, cutoff=MISSPELT)
+        or keys_called(short, known)
+        or difflib.get_close_matches(short, known, n=1, cutoff=CLOSE_ENOUGH)
+    )
+    if meant:
+        return f"unknown key; did you mean {' or '.join(map(repr, meant))}?"
+    return f"unknown key; known are {', '.join(known)}, and your own may begin with 'x-'"
