@@ -31,15 +31,15 @@ class Annealing {
     // Aims at costs of all CPUs within a target.
     void set_target(Cost target);
 
-    // Aims at one less than the best objective so far, down to `goal`. To aim at a far goal from the
-    // start leads to worse schedules where it is out of reach.
+    // Aims at one less than the best objective so far, down to `goal`. To aim at a far goal from
+    // the start leads to worse schedules where it is out of reach.
     void aim(Cost goal) { set_target(std::max(goal, best_ - 1)); }
 
     // Lets the sum of all costs have a target too.
     void allow(Cost total) { allowed_ = total; }
 
-    // Tries this number of random moves, for one better schedule after the other. The temperature is
-    // multiplied by `cooling` before each move. Returns whether the best schedule is within the
+    // Tries this number of random moves, for one better schedule after the other. The temperature
+    // is multiplied by `cooling` before each move. Returns whether the best schedule is within the
     // goal, which ends the walk.
     bool walk(std::int64_t moves, double temperature, double cooling, Cost goal);
 

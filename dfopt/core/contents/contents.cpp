@@ -26,8 +26,8 @@ void Contents::replace_parts(Index cpu, std::span<const TouchedPart> touched) {
             *std::find(holders.begin(), holders.end(), cpu) = holders.back();
             holders.pop_back();
         } else if (one->place == nowhere) {
-            const auto later = std::ranges::upper_bound(parts, one->part.fragment, std::less<>{},
-                                                        &Part::fragment);
+            const auto later =
+                std::ranges::upper_bound(parts, one->part.fragment, std::less<>{}, &Part::fragment);
             parts.insert(later, one->part);
             holders.push_back(cpu);
         } else {

@@ -35,8 +35,8 @@ struct Instance {
     std::vector<CpuStart> starts; // of each CPU
     std::int64_t fragments;
     std::int64_t room; // the largest size that a CPU may hold
-    bool has_sizes;    // whether some tasks are larger than others; if not, only their number counts
-    bool adds_up;      // whether the objective is the sum of the CPUs' costs, not the largest one
+    bool has_sizes; // whether some tasks are larger than others; if not, only their number counts
+    bool adds_up;   // whether the objective is the sum of the CPUs' costs, not the largest one
 };
 
 struct Held {

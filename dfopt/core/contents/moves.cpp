@@ -106,9 +106,9 @@ Pair Moves::propose_within() {
     const auto& others = contents_[other].parts;
     const auto other_part =
         std::ranges::lower_bound(others, parts[part].fragment, std::less<>{}, &Part::fragment);
-    const std::int64_t given = std::min<std::int64_t>(parts[part].size, 1 + random.below(most_given));
-    const std::int64_t wanted =
-        given - room(other) + random.below(room(cpu) + room(other) + 1);
+    const std::int64_t given =
+        std::min<std::int64_t>(parts[part].size, 1 + random.below(most_given));
+    const std::int64_t wanted = given - room(other) + random.below(room(cpu) + room(other) + 1);
     const std::int64_t taken = std::clamp<std::int64_t>(wanted, 0, other_part->size);
     if (given - taken > room(other)) return {cpu, other};
     pick(cpu, part, given, Side::loses);

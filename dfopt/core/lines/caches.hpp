@@ -56,9 +56,9 @@ class Caches {
     void move_to_front(Line* lines, std::int32_t line) const;
     void link_in_front(Line* lines, std::int32_t line) const;
 
-    std::span<Line> lines_;          // by cache and line
-    std::span<std::int32_t> owner_;  // of each line 1 plus the CPU whose cache has written it, or 0
-    std::span<Ledger> ledger_;       // by cache
+    std::span<Line> lines_;         // by cache and line
+    std::span<std::int32_t> owner_; // of each line 1 plus the CPU whose cache has written it, or 0
+    std::span<Ledger> ledger_;      // by cache
     Times times_;
 };
 

@@ -28,16 +28,14 @@ void Annealing::anneal(Index low, Index high, std::int64_t changes, double tempe
                     stretch_.meeting_cost(met.before[pair].left, met.before[pair].right);
         }
         const Totals totals = stretch_.totals();
-        const double chance =
-            temperature * chances_[changes_.random.below(std::ssize(chances_))];
+        const double chance = temperature * chances_[changes_.random.below(std::ssize(chances_))];
         const double allowed = chance - static_cast<double>(rise) * cost_price;
         // At best nothing is late any more.
         const double most = badness() + allowed / late_price;
         if (most < 0) continue;
         const auto& [begin, end, other_begin, other_end, behind] = change;
         const std::int64_t cpu = stretch_[begin].cpu;
-        const std::int64_t other_cpu =
-            stretch_[other_begin == nobody ? behind : other_begin].cpu;
+        const std::int64_t other_cpu = stretch_[other_begin == nobody ? behind : other_begin].cpu;
         if (other_begin == nobody) {
             stretch_.put_on(begin, end, behind, other_cpu);
         } else {
@@ -97,9 +95,10 @@ Annealing::Meetings Annealing::meetings(const Change& change) const {
                 {{{before, other_begin}, {other_end, begin}, {end, other_after}}},
                 3};
     }
-    return {{{{before, begin}, {end, after}, {other_before, other_begin}, {other_end, other_after}}},
-            {{{before, other_begin}, {other_end, after}, {other_before, begin}, {end, other_after}}},
-            4};
+    return {
+        {{{before, begin}, {end, after}, {other_before, other_begin}, {other_end, other_after}}},
+        {{{before, other_begin}, {other_end, after}, {other_before, begin}, {end, other_after}}},
+        4};
 }
 
 // Returns by how much a schedule is beyond its limits.

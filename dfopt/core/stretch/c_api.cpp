@@ -18,13 +18,13 @@ template <typename Row> std::vector<Row> copied(Array<const Row> rows) {
 // `calendar_times` are the begin of the first cell and the length of a cell; `calendar` has as many
 // cells for each of the `cpus`. Python destroys what it gets; it gets nothing if the arrays do not
 // fit.
-DFOPT_EXPORT Annealing*
-dfopt_stretch_create(Array<const Element> elements, std::int64_t dispatches,
-                     Array<const Block> blocks, Array<const Index> calendar, std::int64_t cpus,
-                     Time calendar_begin, Time cell, Array<const Cost> matrix,
-                     Array<const Bounds> bounds, Time waits, std::int64_t long_waits,
-                     double wait_price, double long_wait_price, Array<const double> chances,
-                     std::uint64_t seed) {
+DFOPT_EXPORT Annealing* dfopt_stretch_create(Array<const Element> elements, std::int64_t dispatches,
+                                             Array<const Block> blocks, Array<const Index> calendar,
+                                             std::int64_t cpus, Time calendar_begin, Time cell,
+                                             Array<const Cost> matrix, Array<const Bounds> bounds,
+                                             Time waits, std::int64_t long_waits, double wait_price,
+                                             double long_wait_price, Array<const double> chances,
+                                             std::uint64_t seed) {
     if (!elements.fits() || !blocks.fits() || !calendar.fits() || !matrix.fits() ||
         !bounds.fits() || !chances.fits() || bounds.rows != 1 || calendar.rows % cpus != 0 ||
         dispatches > elements.rows) {

@@ -41,8 +41,7 @@ Change Changes::propose(Index low, Index high) {
     if (target == nobody) return {};
     if (choice < to_other) {
         // A visit goes between two others.
-        return move(begin, visit_end(begin, longest_segment),
-                    stretch_[visit_begin(target)].before);
+        return move(begin, visit_end(begin, longest_segment), stretch_[visit_begin(target)].before);
     }
     if (choice < visits) {
         // Some visits change places with some others.

@@ -65,9 +65,8 @@ void Queue::clear() {
 }
 
 Stretch::Stretch(const Surroundings& around, std::vector<Element> elements, Totals totals)
-    : around_(&around), elements_(std::move(elements)), ranked_(around.dispatches),
-      totals_(totals), late_(elements_.size()), openers_(elements_.size()),
-      queue_(elements_.size()) {
+    : around_(&around), elements_(std::move(elements)), ranked_(around.dispatches), totals_(totals),
+      late_(elements_.size()), openers_(elements_.size()), queue_(elements_.size()) {
     for (Index element = 0; element < dispatches(); ++element) {
         ranked_[elements_[element].rank] = element;
     }

@@ -2,9 +2,9 @@
 //
 // An *element* is a dispatch of the stretch, or something that keeps its time: a block that evicts,
 // a cut, a dispatch outside the stretch on which one inside depends, and the two ends of each CPU.
-// The elements of a CPU are linked in the order in which they run. Every dispatch starts as early as
-// everything before it permits. Blocks that do not evict are no elements: they stand in a calendar,
-// and a dispatch starts where it fits between them.
+// The elements of a CPU are linked in the order in which they run. Every dispatch starts as early
+// as everything before it permits. Blocks that do not evict are no elements: they stand in a
+// calendar, and a dispatch starts where it fits between them.
 
 #pragma once
 
@@ -26,9 +26,9 @@ enum class Role : std::int64_t { moves, stays, cut, head, tail };
 // Python makes these rows, see dfopt/native/stretch.py.
 struct Element {
     Time length;
-    Time ready;          // when it may start, as far as elements outside the stretch say
-    Time since;          // when its wait begins, likewise
-    Time latest;         // its latest start
+    Time ready;           // when it may start, as far as elements outside the stretch say
+    Time since;           // when its wait begins, likewise
+    Time latest;          // its latest start
     Index previous, next; // of the same task
     Index waker;
     Time offset;          // how long after its waker's start it is woken
@@ -164,8 +164,8 @@ class Stretch {
 
     void queue_after(Index element, Time time);
 
-    // Works out all starts that a change touches. Returns whether all are permitted: in sum no later
-    // than `most_late`.
+    // Works out all starts that a change touches. Returns whether all are permitted: in sum no
+    // later than `most_late`.
     bool propagate(double most_late);
 
     // Gives all elements the starts back that they had before the last propagation.
