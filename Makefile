@@ -23,7 +23,7 @@ INSTALL_LOCKED := $(PIP) install --require-hashes --requirement
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
-.PHONY: help venv solve test lint types layers docs bench dist wheel-test sbom schemas release-notes lock
+.PHONY: help venv solve test sanitize lint types layers docs bench dist wheel-test sbom schemas release-notes lock
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -45,6 +45,20 @@ types: venv  ## static types, strict
 
 layers: venv  ## who may import whom
 	$(BIN)/lint-imports --no-logo
+
+# What runs most of the core's code in little time.
+CORE_TESTS := tests/native tests/solvers/heuristics/test_local_search.py \
+  tests/compare/attainable/test_local_search.py tests/compare/attainable/test_beam_search.py \
+  tests/simulate/run_queue/costs/test_caches.py
+SANITIZERS := -g -fsanitize=address,undefined -fno-sanitize-recover=all -D_GLIBCXX_ASSERTIONS
+
+# Sanitizers are those of g++; Python itself is not built with them and leaks at its end.
+sanitize: venv  ## run the core's tests under sanitizers for addresses and undefined behaviour
+	@mkdir -p build
+	CXX=g++ CXXFLAGS="$(SANITIZERS)" $(BIN)/python dfopt/core/build.py build/sanitized.so
+	DFOPT_CORE=build/sanitized.so ASAN_OPTIONS=detect_leaks=0 \
+	  LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libstdc++.so)" \
+	  $(BIN)/python -m pytest -p no:cacheprovider -m "not slow" $(CORE_TESTS)
 
 docs: venv  ## build the documentation; its examples run with the tests
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html

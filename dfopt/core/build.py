@@ -1,7 +1,8 @@
 """Builds the core: with the machine's C++ compiler, or else with the one from the package index.
 
-Installing dfopt runs it. Run as a program, it builds the core anew where its sources have changed;
-with ``--needs-compiler`` it says by its exit code whether the compiler from the index is needed.
+Installing dfopt runs it. Run as a program, it builds the core anew where its sources have changed:
+in its place, or to the file that is named. ``CXX`` names a compiler, ``CXXFLAGS`` has more options.
+With ``--needs-compiler`` it only says, by its exit code, whether it needs the one from the index.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ OPTIONS = [
     "-Wall",
     "-Wextra",
 ]
-LINK = ["-shared", "-Wl,-s", "-Wl,--gc-sections", "-Wl,-z,defs"]
+LINK = ["-shared", "-Wl,--gc-sections", "-Wl,-z,defs"]
 
 FROM_INDEX = [sys.executable, "-m", "ziglang", "c++", "-mcpu=baseline", "-DDFOPT_WITHOUT_LIBRARY"]
 """The compiler from the index: for any CPU of the platform, and without its C++ library."""
@@ -82,7 +83,7 @@ def can_build(compiler: list[str]) -> bool:
         return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
-def build() -> None:
+def build(library: Path = LIBRARY) -> None:
     """Compile the sources that have changed, several at a time, and link all."""
     compiler, link = machine_compiler(), LINK
     if compiler is None:
@@ -102,10 +103,10 @@ def build() -> None:
 
     with ThreadPoolExecutor(os.cpu_count()) as workers:
         objects = list(workers.map(compiled, sorted(SOURCES.glob("**/*.cpp"))))
-    subprocess.run([*command, *link, *map(str, objects), "-o", str(LIBRARY)], check=True)
+    subprocess.run([*command, *link, *map(str, objects), "-o", str(library)], check=True)
 
 
 if __name__ == "__main__":
     if "--needs-compiler" in sys.argv:
         sys.exit(machine_compiler() is not None)
-    build()
+    build(*map(Path, sys.argv[1:]))

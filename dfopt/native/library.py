@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import weakref
 from collections.abc import Callable
 from functools import cache
@@ -14,7 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from dfopt.errors import DfoptError
 
-LIBRARY = Path(__file__).parents[1] / "core" / "libcore.so"
+LIBRARY = os.environ.get("DFOPT_CORE") or str(Path(__file__).parents[1] / "core" / "libcore.so")
+"""The built core. ``DFOPT_CORE`` in the environment names another one, such as one to debug."""
 
 ANY = 2**63 - 1
 """More than any cost."""
@@ -114,7 +116,7 @@ class Made:
 def _core() -> ctypes.CDLL:
     """Load the core, or say what to do where it is missing."""
     try:
-        return ctypes.CDLL(str(LIBRARY))
+        return ctypes.CDLL(LIBRARY)
     except OSError as error:
         raise DfoptError(
             f"{LIBRARY} cannot be loaded ({error}): install dfopt anew, or run core/build.py"
