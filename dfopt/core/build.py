@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shlex
 import shutil
 import subprocess
 import sys
 import sysconfig
 import tempfile
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -40,6 +42,8 @@ LINK = ["-shared", "-Wl,--gc-sections", "-Wl,-z,defs"]
 
 FROM_INDEX = [sys.executable, "-m", "ziglang", "c++", "-mcpu=baseline", "-DDFOPT_WITHOUT_LIBRARY"]
 """The compiler from the index: for any CPU of the platform, and without its C++ library."""
+
+INCLUDE = re.compile(r'^#include "(.+)"', re.MULTILINE)
 
 TRIAL = """
 #include <algorithm>
@@ -89,21 +93,39 @@ def build(library: Path = LIBRARY) -> None:
     if compiler is None:
         compiler, link = FROM_INDEX, [*LINK, "-nostdlib++"]
     command = [*compiler, *OPTIONS, *shlex.split(os.environ.get("CXXFLAGS", ""))]
-    # What another compiler has made, or the same with other options, does not fit.
-    folder = OBJECTS / hashlib.sha256("\0".join(command).encode()).hexdigest()[:16]
-    folder.mkdir(parents=True, exist_ok=True)
-    headers = max(header.stat().st_mtime for header in SOURCES.glob("**/*.hpp"))
+    OBJECTS.mkdir(parents=True, exist_ok=True)
 
     def compiled(source: Path) -> Path:
-        made = folder / "-".join(source.relative_to(SOURCES).with_suffix(".o").parts)
-        changed = max(headers, source.stat().st_mtime, Path(__file__).stat().st_mtime)
-        if not made.exists() or made.stat().st_mtime < changed:
-            subprocess.run([*command, "-c", str(source), "-o", str(made)], check=True)
+        # An object is named by all that it is made of. So it is compiled once, whatever changes
+        # beside it, and never fits another compiler or other options by mistake.
+        parts = "\0".join([*command, *texts(source)])
+        made = OBJECTS / f"{source.stem}-{hashlib.sha256(parts.encode()).hexdigest()[:16]}.o"
+        if not made.exists():
+            run_to(made, [*command, "-c", str(source)])
         return made
 
     with ThreadPoolExecutor(os.cpu_count()) as workers:
         objects = list(workers.map(compiled, sorted(SOURCES.glob("**/*.cpp"))))
-    subprocess.run([*command, *link, *map(str, objects), "-o", str(library)], check=True)
+    run_to(library, [*command, *link, *map(str, objects)])
+
+
+def texts(source: Path) -> Iterator[str]:
+    """Yield the text of a source, and those of the core's headers that it includes."""
+    left, seen = [source], set()
+    while left:
+        file = left.pop().resolve()
+        if file not in seen:
+            seen.add(file)
+            text = file.read_text("utf-8")
+            left += [file.parent / name for name in INCLUDE.findall(text)]
+            yield text
+
+
+def run_to(made: Path, command: list[str]) -> None:
+    """Run a command that writes a file, which appears when it is whole."""
+    draft = made.with_name(f"{made.name}.{os.getpid()}")
+    subprocess.run([*command, "-o", str(draft)], check=True)
+    draft.replace(made)
 
 
 if __name__ == "__main__":
