@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
-
 import numpy as np
 
 from dfopt.native.library import (
@@ -14,6 +12,7 @@ from dfopt.native.library import (
     SEED,
     ArrayOf,
     Functions,
+    Made,
     Rows,
     checked,
     row,
@@ -41,7 +40,7 @@ _core = Functions(
 )
 
 
-class Annealing:
+class Annealing(Made):
     """Simulated annealing of the contents of CPUs, see ``core/contents/annealing.hpp``.
 
     Parameters
@@ -76,50 +75,47 @@ class Annealing:
         adds_up: bool,
         seed: int,
     ) -> None:
-        self._pointer = _core.create(types, starts, fragments, room, has_sizes, adds_up, seed)
-        if not self._pointer:
-            raise ValueError("the core reads arrays of other sizes")
-        weakref.finalize(self, _core.destroy, self._pointer)
+        super().__init__(_core, types, starts, fragments, room, has_sizes, adds_up, seed)
         self._tasks, self._cpus = tasks, len(starts)
 
     def fill(self, cpu: int, held: Rows) -> None:
         """Give an empty CPU its tasks: rows ``HELD``, by type."""
-        checked(_core.fill(self._pointer, cpu, held))
+        checked(_core.fill(self, cpu, held))
 
     def aim(self, goal: int, known: int) -> None:
         """Aim at one less than the best objective so far, down to ``goal``.
 
         Only a schedule that costs less than ``known`` is news.
         """
-        _core.aim(self._pointer, goal, known)
+        _core.aim(self, goal, known)
 
     def even_out(self, target: int, total: int, known: int) -> None:
         """Aim at costs of the CPUs within ``target`` and a sum within ``total``."""
-        _core.even_out(self._pointer, target, total, known)
+        _core.even_out(self, target, total, known)
 
     def walk(self, moves: int, temperature: float, cooling: float, goal: int) -> bool:
         """Try random moves; return whether the best schedule is within the goal."""
-        return bool(_core.walk(self._pointer, moves, temperature, cooling, goal))
+        return bool(_core.walk(self, moves, temperature, cooling, goal))
 
     @property
     def best(self) -> int:
         """The best objective so far."""
-        return int(_core.best(self._pointer))
+        return int(_core.best(self))
 
     @property
     def is_sound(self) -> bool:
         """Whether all that the walk keeps up to date is what it would be if it were made anew."""
-        return bool(_core.is_sound(self._pointer))
+        return bool(_core.is_sound(self))
 
     def costs(self) -> list[int]:
         """Return what each CPU costs now."""
         costs = np.empty(self._cpus, np.int64)
-        checked(_core.costs(self._pointer, costs))
+        checked(_core.costs(self, costs))
         return costs.tolist()
 
     def contents(self, *, best: bool) -> list[Rows]:
         """Return for each CPU the types that it holds, rows ``HELD``: now, or at its best."""
         held = np.empty(self._tasks, HELD)
         lengths = np.empty(self._cpus, np.int64)
-        checked(_core.contents(self._pointer, best, held, lengths))
+        checked(_core.contents(self, best, held, lengths))
         return np.split(held, np.cumsum(lengths))[:-1]

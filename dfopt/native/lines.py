@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dfopt.native.library import FLOATS, INT, INTS, POINTER, ArrayOf, Functions, Rows, row
+from dfopt.native.library import FLOATS, INT, INTS, POINTER, ArrayOf, Functions, Made, Rows, row
 
 LINE = row("older", "newer", "state", of=np.int32)
 LEDGER = row(
@@ -39,7 +38,7 @@ _passes = Functions(
 )
 
 
-class Caches:
+class Caches(Made):
     """The lines that each cache holds: one cache for each CPU, then the shared ones.
 
     Parameters
@@ -72,10 +71,7 @@ class Caches:
         self.ledger: Rows = np.zeros(len(capacity), LEDGER)
         self.ledger["capacity"], self.ledger["shared"] = capacity, shared
         self._arrays = lines, np.zeros(memory, np.int32)
-        self._pointer = _caches.create(*self._arrays, self.ledger, np.array([times], TIMES))
-        if not self._pointer:
-            raise ValueError("the core reads arrays of other sizes")
-        weakref.finalize(self, _caches.destroy, self._pointer)
+        super().__init__(_caches, *self._arrays, self.ledger, np.array([times], TIMES))
 
     def touch(self, cpu: int, first: int, number: int, leaves: int) -> int:
         """Let a CPU use lines one after the other, and return the time that this takes.
@@ -83,7 +79,7 @@ class Caches:
         Unless ``leaves`` is CLEAN, all of them are written, and, if it is INVALIDATED, written back
         at once.
         """
-        return int(_caches.touch(self._pointer, cpu, first, number, leaves))
+        return int(_caches.touch(self, cpu, first, number, leaves))
 
 
 def chase(chain: Words, start: int, lines: int) -> int:

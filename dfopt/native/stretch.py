@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +16,7 @@ from dfopt.native.library import (
     SEED,
     ArrayOf,
     Functions,
+    Made,
     Rows,
     checked,
     row,
@@ -91,7 +91,7 @@ class Stretch(NamedTuple):
     matrix: NDArray[np.int64]
 
 
-class StretchAnnealing:
+class StretchAnnealing(Made):
     """Simulated annealing over the orders in which the CPUs of a stretch run its dispatches.
 
     Parameters
@@ -124,7 +124,8 @@ class StretchAnnealing:
         seed: int,
     ) -> None:
         self._dispatches = stretch.dispatches
-        self._pointer = _core.create(
+        super().__init__(
+            _core,
             stretch.elements,
             stretch.dispatches,
             stretch.blocks,
@@ -140,13 +141,10 @@ class StretchAnnealing:
             chances,
             seed,
         )
-        if not self._pointer:
-            raise ValueError("the core reads arrays of other sizes")
-        weakref.finalize(self, _core.destroy, self._pointer)
 
     def settle(self) -> bool:
         """Start every dispatch as early as the order permits; return whether nothing is late."""
-        return bool(_core.settle(self._pointer))
+        return bool(_core.settle(self))
 
     def anneal(
         self,
@@ -161,41 +159,41 @@ class StretchAnnealing:
 
         What they have led to is the cheapest schedule if it is cheaper than those before.
         """
-        _core.anneal(self._pointer, *dispatches, changes, temperature, cost_price, late_price)
+        _core.anneal(self, *dispatches, changes, temperature, cost_price, late_price)
 
     def keep(self) -> None:
         """Keep the schedule as it is."""
-        _core.keep(self._pointer)
+        _core.keep(self)
 
     def go_back_if_worse(self) -> None:
         """Go back to the schedule that was kept if that one is better."""
-        _core.go_back_if_worse(self._pointer)
+        _core.go_back_if_worse(self)
 
     def take_cheapest(self) -> None:
         """Go back to the cheapest schedule."""
-        _core.take_cheapest(self._pointer)
+        _core.take_cheapest(self)
 
     @property
     def late_count(self) -> int:
         """How many elements are late."""
-        return int(_core.late_count(self._pointer))
+        return int(_core.late_count(self))
 
     def late(self, place: int) -> int:
         """Return one of the late elements."""
-        return int(_core.late(self._pointer, place))
+        return int(_core.late(self, place))
 
     @property
     def opener_count(self) -> int:
         """How many dispatches are the first one of a visit."""
-        return int(_core.opener_count(self._pointer))
+        return int(_core.opener_count(self))
 
     def opener(self, place: int) -> int:
         """Return one of the dispatches that are the first one of a visit."""
-        return int(_core.opener(self._pointer, place))
+        return int(_core.opener(self, place))
 
     def schedule(self) -> tuple[NDArray[np.int64], NDArray[np.int64], int, int]:
         """Return CPU and start of each dispatch, the sum of waits and the number of long ones."""
         cpu, start = np.empty((2, self._dispatches), np.int64)
         totals = np.empty(1, TOTALS)
-        checked(_core.schedule(self._pointer, cpu, start, totals))
+        checked(_core.schedule(self, cpu, start, totals))
         return cpu, start, int(totals["waits"][0]), int(totals["long_waits"][0])

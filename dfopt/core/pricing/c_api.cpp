@@ -75,16 +75,15 @@ DFOPT_EXPORT std::int64_t dfopt_pricing_find_tasks(Contents* contents) {
     return contents->find_tasks();
 }
 
-// Writes the contents chosen; then, one content after the other, the fragments visited, each with
-// the token that pays for its block; and the tasks.
+// Writes the contents chosen; then, one content after the other, their fragments and their tasks.
 DFOPT_EXPORT std::int64_t dfopt_pricing_write(const Contents* contents, Array<Content> chosen,
-                                              Array<Visit> visits, Array<Held> tasks) {
+                                              Array<PaidVisit> visits, Array<Held> tasks) {
     if (!chosen.fits() || !visits.fits() || !tasks.fits() ||
         chosen.rows != std::ssize(contents->chosen()) ||
         visits.rows < std::ssize(contents->visits())) {
         return bad_arrays;
     }
-    Visit* next_visit = visits.data;
+    PaidVisit* next_visit = visits.data;
     Held *next_task = tasks.data, *const behind = tasks.data + tasks.rows;
     auto visit = contents->visits().begin();
     for (Index place = 0; place < chosen.rows; ++place) {

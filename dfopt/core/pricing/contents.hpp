@@ -31,6 +31,11 @@ struct Visit {
     Index fragment, option;
 };
 
+// A fragment of a content, with the token that pays for its block.
+struct PaidVisit {
+    Index fragment, token;
+};
+
 class Contents {
   public:
     // `worth` is that of the CPU, whatever it holds.

@@ -127,9 +127,8 @@ void Children::consider(Index parent, const PartialSchedule& partial, Index row,
 }
 
 // Visits the fragments that CPUs hold after `row` was placed on `cpu`, CPU by CPU.
-template <typename Visit>
-void Children::for_each_held(const PartialSchedule& partial, Index row, Index cpu,
-                             Visit visit) const {
+template <typename Visit> void Children::for_each_held(const PartialSchedule& partial, Index row,
+                                                       Index cpu, Visit visit) const {
     for (Index i = 0; i < cpus(); ++i) {
         const Index last = i == cpu ? row : partial.cpus[i].before;
         if (last >= 0 && section_.elements[last].fragment >= 0) {
