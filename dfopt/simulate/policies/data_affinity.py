@@ -92,8 +92,8 @@ class GroupedRunQueue(RunQueue):
     def take(self) -> Thread:
         """Take the first thread of the first entry; a group stays there until it is empty."""
         active = self.active
-        priority = next(active.priorities())
-        entry = active.lists[priority][0]
+        bitmap = active.bitmap
+        entry = active.lists[(bitmap & -bitmap).bit_length() - 1][0]
         if not isinstance(entry, Bin):
             return RunQueue.take(self)
         self.batch = entry.group

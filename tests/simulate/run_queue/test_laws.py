@@ -105,51 +105,37 @@ def simulated(
 @pytest.mark.parametrize("policy", ALL, ids=lambda policy: policy.name)
 @settings(max_examples=40)
 @given(workload=programs(), penalty=penalties(), machine=MACHINES, flag=st.booleans())
-def test_nothing_is_lost_or_doubled_or_miscounted(
+def test_all_laws_hold(
     policy: type[Policy], *, workload: Programs, penalty: Penalty, machine: Machine, flag: bool
 ) -> None:
     with watched() as seen:
         done = simulated(workload, policy, penalty, machine, cold_start=flag)
     seen.check(done)
+    check_nothing_is_lost_or_doubled_or_miscounted(done, workload)
+    assert done.counters.penalties == paid(done.trace, penalty, cold_start=flag)
+    check_a_seed_says_all(done, simulated(workload, policy, penalty, machine, cold_start=flag))
+    if not isinstance(penalty, PenaltyMatrix) and (done.trace.fragment >= 0).any():
+        check_no_less_is_paid_than_the_optimum(done, CostModel(penalty=penalty, cold_start=flag))
+
+
+def check_nothing_is_lost_or_doubled_or_miscounted(done: Simulation, workload: Programs) -> None:
     threads = done.engine.threads
     assert all(thread.state is State.ENDED for thread in threads)
     assert {thread.name: thread.run_time for thread in threads} == workload.executed()
     check_trace(done.trace)
     check_counters(done.trace, done.engine)
-    assert done.counters.penalties == paid(done.trace, penalty, cold_start=flag)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("policy", ALL, ids=lambda policy: policy.name)
-@settings(max_examples=30)
-@given(workload=programs(), penalty=penalties(), machine=MACHINES)
-def test_no_policy_pays_less_than_the_optimum(
-    policy: type[Policy], workload: Programs, penalty: Penalty, machine: Machine
-) -> None:
-    done = simulated(workload, policy, penalty, machine)
-    if isinstance(penalty, PenaltyMatrix) or (done.trace.fragment < 0).all():
-        return
-    comparison = compare_trace(
-        done.trace,
-        CostModel(penalty=penalty, cold_start=True),
-        workers=1,
-        time_limit=0.2,
-        waits=None,
-    )
-    assert comparison.realised.total == sum(done.counters.penalties)
-    assert all(window.bound <= window.realised for window in comparison.windows)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("policy", ALL, ids=lambda policy: policy.name)
-@settings(max_examples=25)
-@given(workload=programs(), machine=MACHINES)
-def test_a_seed_says_all(policy: type[Policy], workload: Programs, machine: Machine) -> None:
-    penalty = PenaltyF(read_line=1, write_back=3)
-    first, second = (simulated(workload, policy, penalty, machine) for _ in range(2))
+def check_a_seed_says_all(first: Simulation, second: Simulation) -> None:
     assert first.counters == second.counters
     for column in ("cpu", "start", "end", "task", "fragment"):
         assert np.array_equal(getattr(first.trace, column), getattr(second.trace, column))
+
+
+def check_no_less_is_paid_than_the_optimum(done: Simulation, model: CostModel) -> None:
+    comparison = compare_trace(done.trace, model, workers=1, time_limit=0.2, waits=None)
+    assert comparison.realised.total == sum(done.counters.penalties)
+    assert all(window.bound <= window.realised for window in comparison.windows)
 
 
 OBEDIENT = [policy for policy in ALL if policy.obeys_cpus_allowed]
