@@ -830,6 +830,7 @@ class ContentionResult(DocumentPart):
 def contention_result(model: ContentionModel) -> ContentionResult:
     """Return how CPUs contend for locks."""
     band, most = model.third_band, model.cpus[-1]
+    laws = {holds: model.with_holds(holds) for holds in Holds}
     machines = () if model.buffers is None else sorted({most, *model.buffers.cpus})
     return ContentionResult(
         model=model.name,
@@ -876,7 +877,7 @@ def contention_result(model: ContentionModel) -> ContentionResult:
                 value=each.value,
                 fitted=model.is_fitted(each),
                 cpus=each.cpus,
-                **{str(holds): model.with_holds(holds).says(each) for holds in Holds},
+                **{str(holds): law.says(each) for holds, law in laws.items()},
             )
             for each in model.published
         ),
