@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import statistics
+import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Annotated
 
 from dfopt.bench.benchmark import Report
+from dfopt.bench.profile import FACTORS, performance_ratios, share_within
 from dfopt.bench.rows import Row, RowStatus, Settings, line_named
 from dfopt.checks import described
 from dfopt.errors import FileError
@@ -271,6 +273,27 @@ class Verdicts(DocumentPart):
     instances: tuple[JudgedInstance, ...]
 
 
+class MethodProfile(DocumentPart):
+    """The performance profile of a method, where several ran.
+
+    Parameters
+    ----------
+    method
+        The method.
+    factors
+        Multiples of the fastest method's time.
+    shares
+        For each of them the share of instances that the method solves within it.
+    solved
+        The share that it solves at all.
+    """
+
+    method: str
+    factors: tuple[Positive, ...]
+    shares: tuple[Share, ...]
+    solved: Share
+
+
 class BenchSummary(DocumentPart):
     """What a benchmark found.
 
@@ -286,6 +309,8 @@ class BenchSummary(DocumentPart):
         How many of them have their row, and how many of those had it before this run.
     methods
         The figures of each method.
+    profiles
+        The performance profile of each method; only where there are several.
     published
         What became of published bounds; only where some were given.
     """
@@ -296,6 +321,7 @@ class BenchSummary(DocumentPart):
     finished: Natural
     resumed: Natural
     methods: tuple[MethodFigures, ...]
+    profiles: tuple[MethodProfile, ...] | None = None
     published: Verdicts | None = None
 
 
@@ -322,6 +348,17 @@ def bench_summary(
             for each in found
         ),
     )
+    ratios = performance_ratios(report.rows)
+    profiles = tuple(
+        MethodProfile(
+            method=method,
+            factors=FACTORS,
+            shares=tuple(share_within(own, factor) for factor in FACTORS),
+            solved=share_within(own, sys.float_info.max),
+        )
+        for method, own in ratios.items()
+        if own
+    )
     return BenchSummary(
         csv=csv,
         settings=tuple(UsedSettings(**asdict(each)) for each in settings),
@@ -329,5 +366,6 @@ def bench_summary(
         finished=len(report.rows),
         resumed=report.resumed,
         methods=tuple(summarise(report.rows).values()),
+        profiles=profiles if len(profiles) > 1 else None,
         published=None if published is None else verdicts,
     )

@@ -57,7 +57,13 @@ def test_the_mean_lies_between_the_extremes(times: list[float]) -> None:
     assert mean <= math.fsum(times) / len(times) + slack
 
 
-@pytest.mark.parametrize("rows", [(), (row("a-1"), row("a-1", method="dp"))])
+PROFILES = [
+    {"method": "auto", "factors": [1, 2, 5, 10, 100], "shares": 5 * [1.0], "solved": 1.0},
+    {"method": "dp", "factors": [1, 2, 5, 10, 100], "shares": [0.0] + 4 * [1.0], "solved": 1.0},
+]
+
+
+@pytest.mark.parametrize("rows", [(), (row("a-1"), row("a-1", method="dp", wall_time_s=2.0))])
 def test_the_document_fits_its_schema(rows: tuple[Row, ...]) -> None:
     report = Report(rows=rows, total=4, resumed=0)
     found = bench_summary(report, [Settings(gap_limit=0.1)], "rows.csv")
@@ -65,3 +71,4 @@ def test_the_document_fits_its_schema(rows: tuple[Row, ...]) -> None:
     jsonschema.validate(document, schema("bench-summary"))
     assert document["finished"] == sum(each["runs"] for each in document["methods"]) == len(rows)
     assert document["settings"][0]["gap_limit"] == 0.1
+    assert document.get("profiles") == (PROFILES if rows else None)
