@@ -145,6 +145,11 @@ class Comparison(DocumentPart):
         """Share of the run time without a fragment."""
         return self.quality.unlabelled_share
 
+    @property
+    def known_frontier(self) -> WaitingFrontier:
+        """What schedules that keep cause and effect cost; without rows if that was not asked."""
+        return self.frontier or WaitingFrontier(rows=())
+
     def to_frame(self, part: FramePart = "windows", *, library: FrameLibrary | None = None) -> Any:
         """Return a part of the comparison as a data frame of pandas or polars.
 
@@ -178,7 +183,7 @@ class Comparison(DocumentPart):
     def table(self, part: FramePart) -> Table:
         """Return a part with all its columns; see :meth:`to_frame`."""
         paid, cost, time = self.realised.total, self.cost_unit, self.time_unit
-        frontier = self.frontier or WaitingFrontier(rows=())
+        frontier = self.known_frontier
         domains = self.domains or DomainComparison(domains=(), arrivals=0, windows=())
         rows = (*frontier.rows, *frontier.patience)
         make: dict[FramePart, Callable[[], Table]] = {
@@ -209,7 +214,7 @@ class Comparison(DocumentPart):
     def shown(self, *, with_windows: bool = False, verbose: bool = False) -> dict[str, Table]:
         """Return :meth:`tables`, by what they are about."""
         paid, cost, time = self.realised.total, self.cost_unit, self.time_unit
-        frontier = self.frontier or WaitingFrontier(rows=())
+        frontier = self.known_frontier
         with_windows = with_windows or not frontier.rows
         first = {"trace": self.name, **self.conclusion()}
         subject = self._subject(with_windows=with_windows, verbose=verbose)
@@ -265,14 +270,14 @@ class Comparison(DocumentPart):
 
     def outcome(self) -> Table:
         """Return what was paid, attainable and impossible as figures, in one row."""
-        return outcome_table(self.name, self.frontier, self.realised.total, self.cost_unit)
+        return outcome_table(self.name, self.known_frontier, self.realised.total, self.cost_unit)
 
     def attainable(self, *shown: str, verbose: bool = False) -> Table:
         """Return what schedules cost that keep cause and effect; see :meth:`tables`.
 
         The columns are those that are to be ``shown``, or those of a single comparison.
         """
-        frontier = self.frontier or WaitingFrontier(rows=())
+        frontier = self.known_frontier
         model = self.model
         rows, notes = with_order_alone(frontier), left_out(frontier)
         shown = shown or (ATTAINABLE if verbose else ATTAINABLE[:-1])
@@ -321,9 +326,7 @@ class Comparison(DocumentPart):
             when = "when and " if self.assumed is Assumed.STARTS else ""
             where = f"the source does not say {when}on which CPU each dispatch ran"
             said = {"assumed": f"{said['paid']}; {where}, so this is assumed"}
-        found = {}
-        if self.frontier is not None:
-            found = conclusion(self.frontier, total, self.time_unit, self.assumed)
+        found = conclusion(self.known_frontier, total, self.time_unit, self.assumed)
         if not found and self.windows:
             last = self.windows[-1]
             found["order-free"] = (
@@ -380,8 +383,8 @@ class Comparison(DocumentPart):
 
     def _movable(self) -> str:
         """Return what was paid by what schedules may move, where that is another sum."""
-        frontier = self.frontier
-        if not frontier or not frontier.rows or frontier.rows[0].cost == self.realised.total:
+        frontier = self.known_frontier
+        if not frontier.rows or frontier.rows[0].cost == self.realised.total:
             return ""
         kept = counted(frontier.kept, "dispatch")
         threads = f"{kept} of bound kernel threads, which no schedule moves"

@@ -105,10 +105,8 @@ def order_alone(frontier: WaitingFrontier) -> FrontierRow | None:
     return next((row for row in frontier.patience if row.patience == 0), None)
 
 
-def left_out(frontier: WaitingFrontier | None) -> list[str]:
+def left_out(frontier: WaitingFrontier) -> list[str]:
     """Return why rows are left out."""
-    if frontier is None:
-        return []
     reasons = {
         "left out": frontier.left_out,
         "interrupted": None if frontier.is_complete else "other rows are left out",
@@ -116,17 +114,17 @@ def left_out(frontier: WaitingFrontier | None) -> list[str]:
     return [f"{name}: {reason}" for name, reason in reasons.items() if reason]
 
 
-def best_of(frontier: WaitingFrontier | None) -> FrontierRow | None:
+def best_of(frontier: WaitingFrontier) -> FrontierRow | None:
     """Return the schedule in which nobody waits longer; without wake-ups that of the same times."""
-    found = {} if frontier is None else {row.scheduling: row for row in frontier.rows}
+    found = {row.scheduling: row for row in frontier.rows}
     return found.get(Scheduling.NOBODY_LATER) or found.get(Scheduling.SAME_TIMELINE)
 
 
-def outcome_table(name: str, frontier: WaitingFrontier | None, paid: int, unit: str) -> Table:
+def outcome_table(name: str, frontier: WaitingFrontier, paid: int, unit: str) -> Table:
     """Return what was paid, what was attainable and what is impossible as figures."""
     best = best_of(frontier)
     found: list[Value] = [None, None, None]
-    if frontier is not None and best is not None:
+    if best is not None:
         last = frontier.rows[-1]
         found = [best.cost, proven(best), None if last.patience is None else last.cost]
     headings = ("paid", "attainable", "impossible below", "by a rule")

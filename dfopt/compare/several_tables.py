@@ -45,7 +45,7 @@ def comparison_tables(
     policies = policies_of(comparisons)
     names = policies or [one.name for one in comparisons]
     called = "trace" if policies is None else "policy"
-    if not all(one.frontier and one.frontier.rows for one in comparisons):
+    if not all(one.known_frontier.rows for one in comparisons):
         with_windows = True
     found = [
         _rows(
@@ -81,7 +81,7 @@ def _rows(one: Comparison, *, with_outcome: bool, with_windows: bool, verbose: b
             outcome,
             title="What was paid, and what was attainable",
             rows=outcome.rows if with_outcome else (),
-            notes=[*OUTCOME, *left_out(one.frontier)],
+            notes=[*OUTCOME, *left_out(one.known_frontier)],
         ),
         replace(attainable, rows=attainable.rows if verbose else ()),
         replace(possible, rows=possible.rows if with_windows else ()),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
@@ -28,10 +29,13 @@ class DocumentType(Generic[T]):
         What stands under ``format``.
     type
         The type of all other keys.
+    complete
+        Returns what is read together with what only the document as a whole says.
     """
 
     format: Format
     type: type[T]
+    complete: Callable[[T, Document], T] | None = None
 
     def read(self, path: str | Path) -> T:
         """Return what a file describes.
@@ -93,7 +97,7 @@ class DocumentType(Generic[T]):
         check_format(document, self.format)
         fields = {key: value for key, value in document.items() if key != "format"}
         value: T = reader(self.type)(fields)
-        return value
+        return value if self.complete is None else self.complete(value, document)
 
     def to_document(self, value: T) -> Document:
         """Return the document that describes a value; what has its default is left out."""

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dfopt.errors import DfoptError
 from dfopt.files.documents import DocumentType
-from dfopt.files.formats import Format, read_json
-from dfopt.files.json_text import document_digest, document_text
-from dfopt.files.storage import write_text
-from dfopt.files.streams import shown_name
-from dfopt.files.strict_json import Document, check_document
+from dfopt.files.formats import Format
+from dfopt.files.json_text import document_digest
+from dfopt.files.strict_json import Document
 from dfopt.problem.instance import Instance
 from dfopt.problem.penalties import Penalty
 from dfopt.structs import document_of
 from dfopt.type_reader import reader
 
-INSTANCES = DocumentType(Format.INSTANCE, Instance)
+
+def _with_digest(instance: Instance, document: Document) -> Instance:
+    # Not a parameter: a copy with other values must not inherit the digest of this document.
+    instance.__dict__["document_sha256"] = document_digest(document)
+    return instance
+
+
+INSTANCES = DocumentType(Format.INSTANCE, Instance, complete=_with_digest)
 
 
 def read_instance(path: str | Path) -> Instance:
@@ -33,11 +37,7 @@ def read_instance(path: str | Path) -> Instance:
     FileError, InstanceError
         With file, place and remedy, when the file is not a valid instance.
     """
-    document = read_json(path, Format.INSTANCE)
-    try:
-        return _read(document)
-    except DfoptError as error:
-        raise error.in_file(shown_name(path)) from None
+    return INSTANCES.read(path)
 
 
 def write_instance(instance: Instance, path: str | Path) -> None:
@@ -48,7 +48,7 @@ def write_instance(instance: Instance, path: str | Path) -> None:
     FileError
         When the file cannot be written.
     """
-    write_text(path, document_text(instance_to_document(instance)))
+    INSTANCES.write(instance, path)
 
 
 def fingerprint(instance: Instance) -> str:
@@ -68,15 +68,7 @@ def instance_from_document(document: Document) -> Instance:
     FileError, InstanceError
         With place and remedy, when the document is not a valid instance.
     """
-    check_document(document)
-    return _read(document)
-
-
-def _read(document: Document) -> Instance:
-    instance = INSTANCES.read_parsed(document)
-    # Not a parameter: a copy with other values must not inherit the digest of this document.
-    instance.__dict__["document_sha256"] = document_digest(document)
-    return instance
+    return INSTANCES.from_document(document)
 
 
 def instance_to_document(instance: Instance) -> Document:

@@ -8,15 +8,20 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dfopt.errors import DfoptError
 from dfopt.files.documents import DocumentType
-from dfopt.files.formats import Format, read_json
-from dfopt.files.streams import shown_name
-from dfopt.files.strict_json import Document, check_document
+from dfopt.files.formats import Format
+from dfopt.files.strict_json import Document
 from dfopt.problem.result import Result, relative_gap
 from dfopt.structs import replace
 
-RESULTS = DocumentType(Format.RESULT, Result)
+
+def _with_gap(result: Result, document: Document) -> Result:
+    if "gap" in document:
+        return result
+    return replace(result, gap=relative_gap(result.objective, result.lower_bound))
+
+
+RESULTS = DocumentType(Format.RESULT, Result, complete=_with_gap)
 
 
 def read_result(path: str | Path) -> Result:
@@ -33,11 +38,7 @@ def read_result(path: str | Path) -> Result:
     FileError, InstanceError
         With file, place and remedy, when the file is not a result.
     """
-    document = read_json(path, Format.RESULT)
-    try:
-        return _read(document)
-    except DfoptError as error:
-        raise error.in_file(shown_name(path)) from None
+    return RESULTS.read(path)
 
 
 def write_result(result: Result, path: str | Path) -> None:
@@ -62,15 +63,7 @@ def result_from_document(document: Document) -> Result:
     FileError, InstanceError
         With place and remedy, when the document is not a result.
     """
-    check_document(document)
-    return _read(document)
-
-
-def _read(document: Document) -> Result:
-    result = RESULTS.read_parsed(document)
-    if "gap" in document:
-        return result
-    return replace(result, gap=relative_gap(result.objective, result.lower_bound))
+    return RESULTS.from_document(document)
 
 
 def result_to_document(result: Result) -> Document:

@@ -19,7 +19,6 @@ from itertools import groupby
 from statistics import median
 
 import numpy as np
-from dfopt_models.measure.kernels import chase_and_change
 
 from dfopt.native.lines import chase_and_change
 from dfopt_models.measure import AccessOrder, MachineRun, measure_run
