@@ -333,7 +333,7 @@ def import_requests(
     Example: dfopt trace import requests.csv --task id --df model --start started --end ended
     --time-unit s -o trace.jsonl
     """
-    from dfopt.trace.readers.request_log import (
+    from dfopt.trace.request_log import (
         RequestColumns,
         parse_load_time,
         read_request_log,

@@ -40,7 +40,7 @@ def labelled_trace(path: str, options: LabelOptions) -> Trace:
 def labelled_and_source(path: str, options: LabelOptions) -> Labelled:
     """Return the trace in a file with labels, and where these come from."""
     from dfopt.trace.labels import keep_only, labelled
-    from dfopt.trace.labels.table import save_labels
+    from dfopt.trace.labels.files import save_labels
 
     source = options.source
     if options.labels_out is not None:

@@ -12,9 +12,8 @@ from dfopt.compare.cost_model import CostModel, TypeCosts
 from dfopt.compare.dispatches import NOTHING, Dispatches, Rows, dispatches_of
 from dfopt.trace import Trace
 from dfopt.trace.events import Flags, Integers, Numbers
-from dfopt.trace.fragment_titles import comms_of_inferred
+from dfopt.trace.fragment_titles import comms_of_inferred, process_names
 from dfopt.trace.latest_of_same import latest_of_same
-from dfopt.trace.process_names import process_names
 from dfopt.trace.trace import UNMANAGED
 
 CAUSES = tuple(Cause)

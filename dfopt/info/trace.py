@@ -23,9 +23,8 @@ from dfopt.structs import (
 from dfopt.table import Table, Value, columns, facts
 from dfopt.time_units import full_time, readable_time
 from dfopt.trace.assumed import Assumed
-from dfopt.trace.fragment_titles import CommCount, comms_of_inferred, title
+from dfopt.trace.fragment_titles import CommCount, comms_of_inferred, process_names, title
 from dfopt.trace.parallel_fragments import same_fragment_share
-from dfopt.trace.process_names import process_names
 from dfopt.trace.quality import LabelledQuality
 from dfopt.trace.service import service_of
 from dfopt.trace.trace import UNMANAGED, Trace

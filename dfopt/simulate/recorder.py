@@ -15,18 +15,10 @@ from dfopt.errors import DfoptError
 from dfopt.problem.cache_domains import CacheDomains
 from dfopt.simulate.contract import Thread
 from dfopt.simulate.workload import UNMANAGED
-from dfopt.trace.events import Flags, Integers, Numbers
+from dfopt.trace.events import Flags, Forks, Integers, Numbers, Wakeups
 from dfopt.trace.nice import NICE_0
 from dfopt.trace.quality import Quality
-from dfopt.trace.trace import (
-    NOT_GIVEN,
-    Numbering,
-    TaskForks,
-    TaskWakeups,
-    Trace,
-    TraceHeader,
-    TraceTask,
-)
+from dfopt.trace.trace import NOT_GIVEN, Numbering, Trace, TraceHeader, TraceTask
 
 COLUMNS = 8
 
@@ -197,9 +189,9 @@ class Recorder:
             stop=stop.astype(np.int8),
             comm=comms[task] if kinds.names else None,
             comms=kinds.names,
-            wakeups=TaskWakeups(time=usual_time, waker=usual_waker, woken=usual_woken),
-            first_wakeups=TaskWakeups(time=first_time, waker=first_waker, woken=first_woken),
-            forks=TaskForks(time=fork_time, parent=parent, child=child),
+            wakeups=Wakeups(time=usual_time, waker=usual_waker, woken=usual_woken),
+            first_wakeups=Wakeups(time=first_time, waker=first_waker, woken=first_woken),
+            forks=Forks(time=fork_time, parent=parent, child=child),
             header=header,
             quality=Quality(events=len(cpu)),
         )

@@ -9,13 +9,25 @@ The kernel uses the numbers of threads again, so a task is one life of a thread.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
 from dfopt.errors import FileError
 from dfopt.structs import replace
-from dfopt.trace.events import ANY_CPU, Flags, Integers, KernelEvents, Numbers, Stop, Switches
+from dfopt.trace.events import (
+    ANY_CPU,
+    Flags,
+    Forks,
+    Integers,
+    KernelEvents,
+    Marks,
+    Numbers,
+    Stop,
+    Switches,
+    Wakeups,
+)
+from dfopt.trace.moments import Moments
 from dfopt.trace.nice import (
     LEAST_URGENT,
     MOST_URGENT,
@@ -30,13 +42,13 @@ from dfopt.trace.trace import (
     LOST_EVENTS,
     UNMANAGED,
     Gaps,
-    TaskForks,
-    TaskMarks,
-    TaskWakeups,
     Trace,
     TraceHeader,
     TraceTask,
+    given,
 )
+
+TaskEvents = TypeVar("TaskEvents", Wakeups, Forks, Marks)
 
 NEVER = np.iinfo(np.int64).max
 """A time after all events."""
@@ -70,7 +82,9 @@ def trace_of(events: KernelEvents, *, name: str | None = None) -> Trace:
     """
     if not len(events.switches.cpu):
         raise FileError("holds no sched_switch event; record sched:sched_switch")
-    switches, position = _by_cpu(events.switches)
+    # The switches CPU by CPU, in the order of the file, and their positions in the file.
+    position = np.argsort(events.switches.cpu, kind="stable")
+    switches = events.switches.chosen(position)
     time, steps_back = _rising(switches)
     same_cpu = switches.cpu[1:] == switches.cpu[:-1]
     lost = _lost(events, switches.cpu, position) & same_cpu
@@ -80,8 +94,8 @@ def trace_of(events: KernelEvents, *, name: str | None = None) -> Trace:
     ran = known[switches.previous[known + 1] != IDLE]
     ran = ran[np.argsort(time[ran], kind="stable")]
     pid, start = switches.previous[ran + 1], time[ran]
-    lives = lives_of(events)
-    tasks = _Tasks(events, lives, pid, start, switches.next_priority[ran])
+    tasks = _Tasks(events, pid, start, switches.next_priority[ran])
+    first_wakeups = tasks.of_threads(events.first_wakeups, "waker", "woken")
     cpus, silent = _cpus(events)
     return Trace(
         cpus=cpus,
@@ -95,10 +109,11 @@ def trace_of(events: KernelEvents, *, name: str | None = None) -> Trace:
         tasks=tasks.tasks,
         comms=events.comms,
         gaps=_gaps(switches, time, (lost, broken, steps_back), tasks),
-        wakeups=tasks.wakeups(),
-        first_wakeups=tasks.first_wakeups(),
-        forks=tasks.forks(),
-        marks=tasks.marks(),
+        wakeups=tasks.of_threads(events.wakeups, "waker", "woken"),
+        # Only of tasks that other events name.
+        first_wakeups=first_wakeups.chosen(first_wakeups.woken >= 0),
+        forks=tasks.of_threads(events.forks, "parent", "child"),
+        marks=tasks.of_threads(events.marks, "task"),
         header=TraceHeader(name=name, time_unit="ns"),
         quality=Quality(
             lines=events.lines,
@@ -113,13 +128,6 @@ def trace_of(events: KernelEvents, *, name: str | None = None) -> Trace:
             silent_cpus=silent,
         ),
     )
-
-
-def _by_cpu(switches: Switches) -> tuple[Switches, Integers]:
-    """Return the switches CPU by CPU, in the order of the file, and their positions in the file."""
-    position = np.argsort(switches.cpu, kind="stable")
-    columns = {name: getattr(switches, name)[position] for name in switches.__slots__}
-    return replace(switches, **columns), position
 
 
 def _rising(switches: Switches) -> tuple[Integers, Flags]:
@@ -165,7 +173,7 @@ def _gaps(switches: Switches, time: Integers, by_reason: tuple[Flags, ...], task
         end=time[pairs + 1],
         reason=reason[order],
         reasons=REASONS,
-        task=ran_last if (ran_last >= 0).any() else None,
+        task=given(ran_last),
     )
 
 
@@ -185,15 +193,9 @@ class _Tasks:
     """The tasks of a trace: one for each life of each thread that any event names."""
 
     def __init__(
-        self,
-        events: KernelEvents,
-        lives: Lives,
-        pid: Numbers,
-        time: Integers,
-        priority: Numbers,
+        self, events: KernelEvents, pid: Numbers, time: Integers, priority: Numbers
     ) -> None:
-        self._events = events
-        self._lives = lives
+        self._lives = lives_of(events)
         forks, wakeups, marks = events.forks, events.wakeups, events.marks
         running = self._keys(pid, time)
         others = [
@@ -203,22 +205,22 @@ class _Tasks:
                 (forks.child, forks.time),
                 (wakeups.waker, wakeups.time),
                 (wakeups.woken, wakeups.time),
-                (marks.pid, marks.time),
+                (marks.task, marks.time),
             )
         ]
         keys = np.unique(np.concatenate([running, *others]))
         # Ordered by the threads' numbers, and then by their lives.
         self._known = keys[keys >> 32 != IDLE]
-        self.tasks = self._named(_weights(running, priority))
+        groups = events.groups
+        group_keys = self._keys(groups.pid, groups.time)
+        tgids = dict(zip(group_keys.tolist(), groups.tgid.tolist(), strict=True))
+        self.tasks = self._named(tgids, _weights(running, priority))
         self.running = np.searchsorted(self._known, running).astype(np.int32)
 
     def _keys(self, pid: Numbers, time: Integers) -> Integers:
-        return pid.astype(np.int64) << 32 | self._lives.of(pid, time)
+        return pid.astype(np.int64) << 32 | self._lives.count(pid, time)
 
-    def _named(self, weights: dict[int, int]) -> tuple[TraceTask, ...]:
-        groups = self._events.groups
-        group_keys = self._keys(groups.pid, groups.time)
-        tgids = dict(zip(group_keys.tolist(), groups.tgid.tolist(), strict=True))
+    def _named(self, tgids: dict[int, int], weights: dict[int, int]) -> tuple[TraceTask, ...]:
         tasks = []
         previous, life = -1, 0
         for key in self._known.tolist():
@@ -244,52 +246,11 @@ class _Tasks:
         number[np.append(self._known, -1)[number] != keys] = -1
         return number
 
-    def wakeups(self) -> TaskWakeups:
-        """Return the wake-ups between tasks, by time."""
-        wakeups = self._events.wakeups
-        order = np.argsort(wakeups.time, kind="stable")
-        time = wakeups.time[order]
-        return TaskWakeups(
-            time=time,
-            waker=self.numbers(wakeups.waker[order], time),
-            woken=self.numbers(wakeups.woken[order], time),
-        )
-
-    def first_wakeups(self) -> TaskWakeups:
-        """Return the first wake-ups of the tasks that other events name, by time."""
-        wakeups = self._events.first_wakeups
-        order = np.argsort(wakeups.time, kind="stable")
-        time = wakeups.time[order]
-        woken = self.numbers(wakeups.woken[order], time)
-        known = woken >= 0
-        return TaskWakeups(
-            time=time[known],
-            waker=self.numbers(wakeups.waker[order], time)[known],
-            woken=woken[known],
-        )
-
-    def forks(self) -> TaskForks:
-        """Return the forks of tasks, by time."""
-        forks = self._events.forks
-        order = np.argsort(forks.time, kind="stable")
-        time = forks.time[order]
-        return TaskForks(
-            time=time,
-            parent=self.numbers(forks.parent[order], time),
-            child=self.numbers(forks.child[order], time),
-        )
-
-    def marks(self) -> TaskMarks:
-        """Return the marks in which tasks name their fragments, by time."""
-        marks = self._events.marks
-        order = np.argsort(marks.time, kind="stable")
-        time = marks.time[order]
-        return TaskMarks(
-            time=time,
-            task=self.numbers(marks.pid[order], time),
-            df=marks.df[order],
-            names=marks.names,
-        )
+    def of_threads(self, events: TaskEvents, *columns: str) -> TaskEvents:
+        """Return events by time, with tasks in the place of the threads in these columns."""
+        ordered = events.chosen(np.argsort(events.time, kind="stable"))
+        numbers = {name: self.numbers(getattr(ordered, name), ordered.time) for name in columns}
+        return replace(ordered, **numbers)
 
 
 def _weights(thread: Integers, priority: Numbers) -> dict[int, int]:
@@ -305,41 +266,16 @@ def _weights(thread: Integers, priority: Numbers) -> dict[int, int]:
     return {thread: weight_of_nice(value) for thread, value in last.items()}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Lives:
-    """The moments from which on a number means another thread than before.
+def lives_of(events: KernelEvents) -> Moments:
+    """Return when new lives begin: at forks, and after the end of a thread.
 
-    Parameters
-    ----------
-    pid, time
-        Ordered by both: from ``time`` on, ``pid`` is a new thread.
+    An event in the nanosecond in which a life begins comes after its beginning.
     """
-
-    pid: Numbers
-    time: Integers
-
-    def of(self, pid: Numbers, time: Integers) -> Integers:
-        """Return for each event the number of lives that its thread's number has begun by then."""
-        if not len(self.pid):
-            return np.zeros(len(pid), np.int64)
-        # Thread and time together are one number. Of a time, only the lives that have begun by then
-        # matter. An event in the nanosecond in which a life begins comes after its beginning.
-        moments = np.unique(self.time)
-        width = len(moments) + 1
-        begins = self.pid * np.int64(width) + np.searchsorted(moments, self.time, "right")
-        thread = pid * np.int64(width)
-        until = np.searchsorted(begins, thread + np.searchsorted(moments, time, "right"), "right")
-        return until - np.searchsorted(begins, thread, "left")
-
-
-def lives_of(events: KernelEvents) -> Lives:
-    """Return when new lives begin: at forks, and after the end of a thread."""
     pid, time = _last_moments(events)
-    pid = np.concatenate([events.forks.child, pid])
     # A thread that exits still runs until its last switch; a new life begins after that.
-    time = np.concatenate([events.forks.time, time + 1])
-    order = np.lexsort((time, pid))
-    return Lives(pid=pid[order], time=time[order])
+    return Moments(
+        np.concatenate([events.forks.child, pid]), np.concatenate([events.forks.time, time + 1])
+    )
 
 
 def _last_moments(events: KernelEvents) -> tuple[Numbers, Integers]:
@@ -349,23 +285,14 @@ def _last_moments(events: KernelEvents) -> tuple[Numbers, Integers]:
     that it has ended. Where that switch is missing, the first one after the exit is taken.
     """
     switches, forks, exits = events.switches, events.forks, events.exits
-    births = np.lexsort((forks.time, forks.child))
-    born, birth = forks.child[births], forks.time[births]
     rows = np.flatnonzero(np.isin(switches.previous, exits.pid))
-    rows = rows[np.lexsort((switches.time[rows], switches.previous[rows]))]
+    switched = Moments(switches.previous[rows], switches.time[rows])
+    reused = Moments(forks.child, forks.time).following(exits.pid, exits.time)
+    until = np.append(forks.time, NEVER)[reused]  # the last one stands for no fork
     ended = switches.previous_stop == Stop.ENDS
-    thread, moment = switches.previous[rows], switches.time[rows]
-    for pid, time in zip(exits.pid, exits.time, strict=True):
-        reused = _of_thread(born, birth, pid, time)
-        until = birth[reused.start] if reused.start < reused.stop else NEVER
-        leaving = _of_thread(thread, moment, pid, time, until)
-        if leaving.start < leaving.stop and not ended[rows[leaving]].any():
-            ended[rows[leaving.start]] = True
+    first, last = switched.since(exits.pid, exits.time), switched.since(exits.pid, until)
+    for life in map(slice, first.tolist(), last.tolist()):
+        leaving = rows[switched.order[life]]
+        if len(leaving) and not ended[leaving].any():
+            ended[leaving[0]] = True
     return switches.previous[ended], switches.time[ended]
-
-
-def _of_thread(pids: Numbers, times: Integers, pid: int, since: int, until: int = NEVER) -> slice:
-    """Return a thread's rows from ``since`` to ``until``; rows are ordered by thread and time."""
-    first, last = np.searchsorted(pids, [pid, pid + 1])
-    start, stop = first + np.searchsorted(times[first:last], [since, until])
-    return slice(int(start), int(stop))

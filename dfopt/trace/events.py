@@ -1,16 +1,21 @@
-"""The events of a kernel trace, as columns, before any conclusion is drawn from them.
+"""The events of a kernel trace, as columns.
 
 Readers of kernel traces fill these columns in the order of the file and draw no conclusions;
-:mod:`dfopt.trace.dispatches` turns them into a :class:`~dfopt.trace.trace.Trace`.
+:mod:`dfopt.trace.dispatches` turns them into a :class:`~dfopt.trace.trace.Trace`. There, events are
+about tasks in the place of threads, and ordered by time.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, fields
 from enum import IntEnum
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+
+from dfopt.structs import replace
 
 Integers = NDArray[np.int64]
 Numbers = NDArray[np.int32]
@@ -48,13 +53,36 @@ def no_times() -> Integers:
     return np.empty(0, np.int64)
 
 
+def no_stops() -> Stops:
+    """Return an empty column of :class:`Stop`."""
+    return np.empty(0, np.int8)
+
+
 def no_numbers() -> Numbers:
     """Return an empty column of 32-bit integers."""
     return np.empty(0, np.int32)
 
 
+class Columns:
+    """Columns of equal length, the fields of a data class that are arrays."""
+
+    __slots__ = ()
+
+    @classmethod
+    def of(cls, columns: Iterable[NDArray[Any]], **others: object) -> Self:
+        """Return columns under the names of the first fields; those that are missing are empty."""
+        names = (each.name for each in fields(cls))  # type: ignore[arg-type]
+        return cls(**dict(zip(names, columns, strict=False)), **others)
+
+    def chosen(self, rows: NDArray[Any]) -> Self:
+        """Return the rows with a flag, or those with these numbers in this order."""
+        values = [(each.name, getattr(self, each.name)) for each in fields(self)]  # type: ignore[arg-type]
+        columns = {name: value[rows] for name, value in values if isinstance(value, np.ndarray)}
+        return replace(self, **columns)  # type: ignore[type-var]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Switches:
+class Switches(Columns):
     """Every ``sched_switch``, in the order of the file.
 
     Parameters
@@ -75,27 +103,26 @@ class Switches:
         values from -20 to 19, less for real-time threads.
     """
 
-    cpu: Numbers
-    time: Integers
-    previous: Numbers
-    previous_comm: Numbers
-    previous_stop: Stops
-    next: Numbers
-    next_priority: Numbers
+    cpu: Numbers = field(default_factory=no_numbers)
+    time: Integers = field(default_factory=no_times)
+    previous: Numbers = field(default_factory=no_numbers)
+    previous_comm: Numbers = field(default_factory=no_numbers)
+    previous_stop: Stops = field(default_factory=no_stops)
+    next: Numbers = field(default_factory=no_numbers)
+    next_priority: Numbers = field(default_factory=no_numbers)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Wakeups:
-    """The wake-ups: ``sched_waking``, or ``sched_wakeup`` where there is no such event.
+class Wakeups(Columns):
+    """Wake-ups: ``sched_waking``, or ``sched_wakeup`` where there is no such event.
 
     Parameters
     ----------
     time
-        Nanoseconds.
-    waker
-        The thread that ran on the CPU; 0 where an interrupt did it.
-    woken
-        The thread that is woken.
+        ``int64``: nanoseconds, or the trace's unit of time.
+    waker, woken
+        ``int32``: the thread that ran on the CPU, 0 where an interrupt did it, and the thread that
+        is woken. In a trace indices into its ``tasks``, -1 for an interrupt.
     """
 
     time: Integers = field(default_factory=no_times)
@@ -104,8 +131,16 @@ class Wakeups:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Forks:
-    """``sched_process_fork``: the time in nanoseconds, the parent and the new thread."""
+class Forks(Columns):
+    """The threads that other threads made (``sched_process_fork``).
+
+    Parameters
+    ----------
+    time
+        ``int64``: nanoseconds, or the trace's unit of time.
+    parent, child
+        ``int32``: threads; in a trace indices into its ``tasks``.
+    """
 
     time: Integers = field(default_factory=no_times)
     parent: Numbers = field(default_factory=no_numbers)
@@ -113,7 +148,7 @@ class Forks:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Exits:
+class Exits(Columns):
     """``sched_process_exit``: the time in nanoseconds and the thread that ends."""
 
     time: Integers = field(default_factory=no_times)
@@ -121,7 +156,7 @@ class Exits:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ThreadGroups:
+class ThreadGroups(Columns):
     """The processes of threads: the time when it was first seen, the thread's pid and its tgid."""
 
     time: Integers = field(default_factory=no_times)
@@ -130,23 +165,23 @@ class ThreadGroups:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Marks:
-    """Marks ``dfopt:df=ID`` that threads wrote into the trace.
+class Marks(Columns):
+    """Fragments that threads say they use from then on, by a mark ``dfopt:df=ID``.
 
     Parameters
     ----------
     time
-        Nanoseconds.
-    pid
-        The thread that wrote it, and uses the fragment from now on.
+        ``int64``: nanoseconds, or the trace's unit of time.
+    task
+        ``int32``: the thread that wrote it; in a trace an index into its ``tasks``.
     df
-        The fragment, an index into ``names``.
+        ``int32``: index into ``names``.
     names
-        Names of fragments.
+        The fragments.
     """
 
     time: Integers = field(default_factory=no_times)
-    pid: Numbers = field(default_factory=no_numbers)
+    task: Numbers = field(default_factory=no_numbers)
     df: Numbers = field(default_factory=no_numbers)
     names: tuple[str, ...] = ()
 
@@ -196,7 +231,7 @@ class KernelEvents:
         The number of the first of these lines, counted from 1.
     """
 
-    switches: Switches
+    switches: Switches = field(default_factory=Switches)
     wakeups: Wakeups = field(default_factory=Wakeups)
     first_wakeups: Wakeups = field(default_factory=Wakeups)
     forks: Forks = field(default_factory=Forks)

@@ -6,13 +6,12 @@ Labels in files stay as they are.
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Sequence
-
-import numpy as np
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from operator import itemgetter
 
 from dfopt.structs import DocumentPart, Natural
-from dfopt.trace.process_names import process_names
+from dfopt.trace.pairs import pairs_of
 from dfopt.trace.trace import UNMANAGED, Trace
 
 INFERRED_LABEL = re.compile(r"g\d+", re.ASCII)
@@ -45,13 +44,48 @@ def comms_of_inferred(trace: Trace) -> tuple[tuple[CommCount, ...], ...]:
     """
     found: list[Counter[str]] = [Counter() for _ in trace.fragments]
     is_inferred = [INFERRED_LABEL.fullmatch(df) is not None for df in trace.fragments]
-    if trace.comm is not None and any(is_inferred):
-        comms = _comms_of_tasks(trace)
-        pairs = _pairs(trace.fragment, trace.task, trace.fragment != UNMANAGED)
-        for fragment, task in pairs[0]:
+    if any(is_inferred):
+        comms = {task: comm for task, comm, _ in sorted(_comms(trace), key=itemgetter(2))}
+        for fragment, task in _users(trace):
             if is_inferred[fragment] and task in comms:
-                found[fragment][comms[task]] += 1
-    return tuple(map(_commonest_first, found))
+                found[fragment][trace.comms[comms[task]]] += 1
+    return tuple(
+        tuple(
+            CommCount(comm=comm, tasks=tasks)
+            for comm, tasks in sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+        )
+        for counts in found
+    )
+
+
+def process_names(trace: Trace) -> tuple[str | None, ...]:
+    """Return the name of each fragment that is a process; None for other fragments.
+
+    A fragment is a process if its label is the ``tgid`` of all tasks that use it. Its name is the
+    comm of the thread whose ``tid`` is the ``tgid``, the commonest one if it had several. Where
+    the trace has no such thread, it is the commonest comm of all threads of the process.
+    """
+    processes: list[int | None] = [None] * len(trace.fragments)
+    others = set()
+    for fragment, number in _users(trace):
+        processes[fragment] = tgid = trace.tasks[number].tgid
+        if str(tgid) != trace.fragments[fragment]:
+            others.add(fragment)
+    of_leader: defaultdict[int | None, Counter[int]] = defaultdict(Counter)
+    of_group: defaultdict[int | None, Counter[int]] = defaultdict(Counter)
+    for number, comm, count in _comms(trace):
+        task = trace.tasks[number]
+        of_group[task.tgid][comm] += count
+        if task.tid == task.tgid:
+            of_leader[task.tgid][comm] += count
+    names: list[str | None] = []
+    for fragment, tgid in enumerate(processes):
+        counts = of_leader.get(tgid) or of_group.get(tgid)
+        is_process = tgid is not None and fragment not in others
+        names.append(
+            trace.comms[max(counts, key=counts.__getitem__)] if is_process and counts else None
+        )
+    return tuple(names)
 
 
 def title(df: str, name: str | None = None, comms: Sequence[CommCount] = ()) -> str:
@@ -86,31 +120,17 @@ def title(df: str, name: str | None = None, comms: Sequence[CommCount] = ()) -> 
     return f"{df} ({', '.join(shown)})"
 
 
-def titles(trace: Trace) -> tuple[str, ...]:
-    """Return what people call each fragment of a trace."""
-    named = zip(trace.fragments, process_names(trace), comms_of_inferred(trace), strict=True)
-    return tuple(title(df, name, comms) for df, name, comms in named)
+def _users(trace: Trace) -> Iterable[tuple[int, int]]:
+    """Return the fragments with the tasks that use them."""
+    managed = trace.fragment != UNMANAGED
+    pairs, _ = pairs_of(trace.fragment[managed], trace.task[managed])
+    return zip(pairs.first.tolist(), pairs.second.tolist(), strict=True)
 
 
-def _commonest_first(counted: Counter[str]) -> tuple[CommCount, ...]:
-    by_count = sorted(counted.items(), key=lambda item: (-item[1], item[0]))
-    return tuple(CommCount(comm=comm, tasks=tasks) for comm, tasks in by_count)
-
-
-def _comms_of_tasks(trace: Trace) -> dict[int, str]:
-    """Return the comm of most dispatches of each task."""
-    assert trace.comm is not None
-    pairs, counts = _pairs(trace.task, trace.comm, trace.comm >= 0)
-    by_count = sorted(zip(pairs, counts, strict=True), key=lambda found: found[1])
-    return {task: trace.comms[comm] for (task, comm), _ in by_count}
-
-
-def _pairs(
-    first: np.ndarray, second: np.ndarray, chosen: np.ndarray
-) -> tuple[list[tuple[int, int]], list[int]]:
-    """Return the pairs of numbers that occur in the chosen rows, and how often each does."""
-    key, counts = np.unique(
-        first[chosen].astype(np.int64) << 32 | second[chosen], return_counts=True
-    )
-    pairs = zip((key >> 32).tolist(), (key & 0xFFFFFFFF).tolist(), strict=True)
-    return [*pairs], counts.tolist()
+def _comms(trace: Trace) -> Iterable[tuple[int, int, int]]:
+    """Return the tasks with the comms that they have, and in how many dispatches."""
+    if trace.comm is None:
+        return ()
+    pairs, _ = pairs_of(trace.task[trace.comm >= 0], trace.comm[trace.comm >= 0])
+    columns = pairs.first, pairs.second, pairs.count
+    return zip(*(column.tolist() for column in columns), strict=True)

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
-from dfopt.problem.instance import Instance, Task
+from dfopt.problem.instance import Instance
 from dfopt.problem.penalties import PenaltyF
 from dfopt.problem.schedule import Schedule
 from dfopt.problem.timeline import CpuTimeline, group_of, timeline
 from dfopt.trace.events import Integers
 from dfopt.trace.lengths import Lengths
 from dfopt.trace.quality import Quality
-from dfopt.trace.trace import LEAVES, Numbering, Trace, TraceHeader
+from dfopt.trace.trace import Dispatch, Trace, TraceHeader, trace_of_dispatches
 
 
 def trace_from_schedule(
@@ -42,26 +41,10 @@ def trace_from_schedule(
     --------
     schedule_costs : The cost of the switch to each of its dispatches.
     """
-    dispatches = _placed(instance, schedule)
-    tasks, fragments = Numbering(), Numbering()
-    by_lines = isinstance(instance.penalty, PenaltyF)
-    return Trace(
+    dispatches = [dispatch for dispatch, _ in _placed(instance, schedule)]
+    return trace_of_dispatches(
+        dispatches,
         cpus=instance.cpus,
-        cpu=np.array([placed.cpu for placed in dispatches], np.int32),
-        start=np.array([placed.start for placed in dispatches], np.int64),
-        end=np.array([placed.end for placed in dispatches], np.int64),
-        task=np.array([tasks[placed.name] for placed in dispatches], np.int32),
-        fragment=np.array(
-            [fragments[group_of(instance.penalty, placed.task)] for placed in dispatches], np.int32
-        ),
-        tasks=tasks.tasks,
-        fragments=fragments.names,
-        lines=np.array([placed.task.lines for placed in dispatches], np.int64)
-        if by_lines
-        else None,
-        leaves=np.array([LEAVES.index(placed.task.leaves) for placed in dispatches], np.int8)
-        if by_lines
-        else None,
         header=TraceHeader(
             name=instance.name,
             source=instance.source,
@@ -91,33 +74,31 @@ def schedule_costs(instance: Instance, schedule: Schedule) -> Integers:
     DfoptError
         When the schedule does not belong to the instance, or its costs are wrong.
     """
-    return np.array([placed.cost for placed in _placed(instance, schedule)], np.int64)
+    return np.array([cost for _, cost in _placed(instance, schedule)], np.int64)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Placed:
-    """A dispatch of a schedule, and the cost of the switch to it."""
-
-    cpu: int
-    name: str
-    task: Task
-    start: int
-    end: int
-    cost: int
-
-
-def _placed(instance: Instance, schedule: Schedule) -> list[_Placed]:
-    """Return the tasks of a schedule, ordered by start."""
+def _placed(instance: Instance, schedule: Schedule) -> list[tuple[Dispatch, int]]:
+    """Return the dispatches of a schedule, ordered by start, and the costs of the switches."""
     # Where tasks wait for each other, their times are given with the schedule.
     has_length = instance.is_timed or any(task.exec for task in instance.tasks)
     rows = timeline(instance, schedule, task_width=None if has_length else 1)
     by_name = instance.tasks_by_name()
-    placed = [
-        _Placed(cpu=cpu, name=name, task=by_name[name], start=start, end=end, cost=cost)
-        for cpu, row in enumerate(rows)
-        for name, start, end, cost in _in_order(row)
-    ]
-    return sorted(placed, key=lambda row: row.start)
+    has_lines = isinstance(instance.penalty, PenaltyF)
+    placed = []
+    for cpu, row in enumerate(rows):
+        for name, start, end, cost in _in_order(row):
+            task = by_name[name]
+            dispatch = Dispatch(
+                cpu=cpu,
+                start=start,
+                end=end,
+                task=name,
+                fragment=group_of(instance.penalty, task),
+                lines=task.lines if has_lines else None,
+                leaves=task.leaves if has_lines else None,
+            )
+            placed.append((dispatch, cost))
+    return sorted(placed, key=lambda row: row[0].start)
 
 
 def _in_order(row: CpuTimeline) -> Iterator[tuple[str, int, int, int]]:

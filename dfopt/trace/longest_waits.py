@@ -66,11 +66,10 @@ def longest_waits(trace: Trace) -> Table:
 
 def _thread(trace: Trace, row: int) -> str:
     """Return the thread of a dispatch, with its comm where that is known."""
-    name, comm = trace.tasks[trace.task[row]].name, trace.comm
-    return name if comm is None or comm[row] < 0 else f"{name} {trace.comms[comm[row]]}"
+    name, comm = trace.tasks[trace.task[row]].name, trace.comm_of(row)
+    return name if comm is None else f"{name} {comm}"
 
 
 def _user(trace: Trace, row: int) -> str:
     """Return the fragment of a dispatch, or its thread if it has none."""
-    fragment = trace.fragment[row]
-    return _thread(trace, row) if fragment == UNMANAGED else trace.fragments[fragment]
+    return trace.fragment_of(row) or _thread(trace, row)

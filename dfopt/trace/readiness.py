@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dfopt.checks import LARGEST_TOTAL
 from dfopt.errors import DfoptError
 from dfopt.render import counted
 from dfopt.trace.events import Flags, Integers, Numbers, Stop, Stops
+from dfopt.trace.moments import Moments
 from dfopt.trace.trace import REQUEST_LOG, Trace
 
 Rows = NDArray[np.intp]
@@ -123,15 +123,15 @@ def readiness_of(trace: Trace) -> Readiness:
     started, ended = wakeups.after(task, runs.start), wakeups.after(task, runs.end)
     # Those from `low` to just before `started` came since the task's dispatch before.
     low = runs.before(ended, 0)
-    low[first] = wakeups.since(task[first], np.full(len(first), NEVER))
+    low[first] = wakeups.first(task[first])
     is_woken = started > low
     continues = preempted & ~is_woken
     is_early = _woken_early(runs, wakeups, started, low, is_woken | continues)
     waking = np.where(is_woken, started - 1, np.where(is_early, low - 1, NO_ROW))
-    forks = _TaskMoments(len(trace.tasks), trace.forks.child, trace.forks.time)
+    forks = Moments(trace.forks.child, trace.forks.time)
     fork = np.full(len(task), NO_ROW, np.int64)
     fork[first] = forks.after(task[first], runs.start[first]) - 1
-    fork[first[fork[first] < forks.since(task[first], np.full(len(first), NEVER))]] = NO_ROW
+    fork[first[fork[first] < forks.first(task[first])]] = NO_ROW
     is_forked = (fork != NO_ROW) & ~is_woken
 
     known = is_woken | is_early | is_forked
@@ -166,54 +166,13 @@ def readiness_of(trace: Trace) -> Readiness:
     )
 
 
-class _TaskMoments:
-    """Moments of tasks, to be found by task and time.
-
-    Parameters
-    ----------
-    tasks
-        The number of tasks.
-    task, time
-        Of each moment.
-    """
-
-    def __init__(self, tasks: int, task: Numbers, time: Integers) -> None:
-        self.order = np.lexsort((time, task))
-        self.time = time[self.order]
-        self._before = int(time.min(initial=LATEST)) - 1
-        self._last = int(time.max(initial=self._before))
-        # Task and time together are one number. Times count from the first on, or from moment to
-        # moment where that would be too large.
-        self._moments: Integers | None = None
-        if tasks * (self._last - self._before + 1) > LARGEST_TOTAL:
-            self._moments = np.unique(time)
-        self._keys = self._key(task[self.order], self.time)
-
-    def _key(self, task: Numbers, time: Integers) -> Integers:
-        if self._moments is not None:
-            width = np.int64(len(self._moments) + 1)
-            return task * width + np.searchsorted(self._moments, time, "right")
-        width = np.int64(self._last - self._before + 1)
-        return task * width + (np.clip(time, self._before, self._last) - self._before)
-
-    def after(self, task: Numbers, time: Integers) -> Integers:
-        """Return the place of each task's first moment after a time, or of the next task's."""
-        return np.searchsorted(self._keys, self._key(task, time), "right")
-
-    def since(self, task: Numbers, time: Integers) -> Integers:
-        """Return the place of each task's first moment not before a time, or of the next task's."""
-        return self.after(task, np.maximum(time, self._before) - 1)
-
-
-class _TaskWakeups(_TaskMoments):
+class _TaskWakeups(Moments):
     """All wake-ups of a trace, by task and time."""
 
     def __init__(self, trace: Trace) -> None:
         usual, first = trace.wakeups, trace.first_wakeups
         super().__init__(
-            len(trace.tasks),
-            np.concatenate([usual.woken, first.woken]),
-            np.concatenate([usual.time, first.time]),
+            np.concatenate([usual.woken, first.woken]), np.concatenate([usual.time, first.time])
         )
         self.waker = np.concatenate([usual.waker, first.waker])[self.order]
 
@@ -239,7 +198,6 @@ class _TaskRuns:
     """
 
     def __init__(self, trace: Trace) -> None:
-        self._tasks = len(trace.tasks)
         self.row = np.lexsort((trace.end, trace.start, trace.task))
         self.task = trace.task[self.row]
         self.start, self.end = trace.start[self.row], trace.end[self.row]
@@ -286,10 +244,9 @@ class _TaskRuns:
         No dispatch is woken by its own task, or by one that stands after it.
         """
         # The dispatches of a task do not overlap, so their ends have the same order.
-        ends = _TaskMoments(self._tasks, self.task, self.end)
-        place = np.minimum(ends.since(waker, time), len(self.row) - 1)
+        place = Moments(self.task, self.end).following(waker, time)
         offset = time - self.start[place]
-        runs = (self.task[place] == waker) & (waker != self.task)
+        runs = (place >= 0) & (waker != self.task)
         runs &= (self.start[place] <= time) & (time <= self.end[place])
         same = self.start[place] == self.start
         later = np.where(
@@ -305,9 +262,9 @@ def _unseen_until(trace: Trace, runs: _TaskRuns) -> Integers:
     until = np.full(len(runs.row), NEVER)
     if gaps.task is not None:
         known = gaps.task >= 0
-        moments = _TaskMoments(len(trace.tasks), gaps.task[known], gaps.end[known])
+        moments = Moments(gaps.task[known], gaps.end[known])
         last = moments.after(runs.task, runs.start) - 1
-        ran = last >= moments.since(runs.task, until)
+        ran = last >= moments.first(runs.task)
         until[ran] = moments.time[last[ran]]
     return until
 
@@ -318,7 +275,7 @@ def _latest(flags: Flags) -> Integers:
 
 
 def _wakers(
-    trace: Trace, wakeups: _TaskWakeups, forks: _TaskMoments, waking: Integers, fork: Integers
+    trace: Trace, wakeups: _TaskWakeups, forks: Moments, waking: Integers, fork: Integers
 ) -> tuple[Numbers, Integers]:
     """Return the task that woke or made each dispatch's task, or ``NO_ROW``, and when."""
     waker = np.append(wakeups.waker, NO_ROW)[waking]

@@ -1,23 +1,107 @@
-"""Reads traces of every format; the content of a file tells its format."""
+"""Reads traces of every format; the first bytes of a file tell its format, not the name."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from enum import Enum
 from pathlib import Path
 from typing import BinaryIO
 
-from dfopt.errors import DfoptError
-from dfopt.files.streams import PEEK, opened, shown_name
+from dfopt.errors import DfoptError, FileError
+from dfopt.files.formats import Format, named_format, other_kind
+from dfopt.files.storage import BYTE_ORDER_MARK
+from dfopt.files.streams import GZIP_MAGIC, PEEK, opened, shown_name
 from dfopt.structs import replace
-from dfopt.trace.readers.chrome import read_chrome
-from dfopt.trace.readers.dfopt_trace import read_dfopt_trace
-from dfopt.trace.readers.ftrace import FTRACE
-from dfopt.trace.readers.kernel_text import pieces_of, read_kernel_text
-from dfopt.trace.readers.perf import PERF
-from dfopt.trace.readers.perfetto import read_perfetto
-from dfopt.trace.readers.systrace import read_systrace
+from dfopt.trace.chrome import read_chrome
+from dfopt.trace.dfopt_trace import read_dfopt_trace
+from dfopt.trace.kernel_lines import FTRACE, PERF, read_ftrace, read_perf
+from dfopt.trace.kernel_text import SWITCH
+from dfopt.trace.perfetto import read_perfetto
+from dfopt.trace.systrace import read_systrace
 from dfopt.trace.trace import Trace
-from dfopt.trace.trace_format import TraceFormat, format_of
+
+
+class TraceFormat(Enum):
+    """The formats of traces that dfopt reads."""
+
+    PERF = "perf script text"
+    FTRACE = "ftrace or trace-cmd text"
+    SYSTRACE = "systrace HTML"
+    PERFETTO = "Perfetto protobuf"
+    CHROME = "Chrome trace JSON"
+    DFOPT = "dfopt-trace/1 JSON lines"
+
+
+_FOREIGN = {
+    b"PERFILE2": "is a perf.data file; read the output of `perf script` or `perf sched script`",
+    b"\x17\x08\x44tracing": "is a trace.dat file; read the output of `trace-cmd report`",
+    GZIP_MAGIC: "is compressed with gzip twice; unpack it once",
+    b"\x28\xb5\x2f\xfd": "is compressed with zstd; unpack it first",
+    b"\xfd7zXZ\0": "is compressed with xz; unpack it first",
+    b"BZh": "is compressed with bzip2; unpack it first",
+    b"PK\x03\x04": "is a zip archive; unpack it first",
+    BYTE_ORDER_MARK: "begins with a byte order mark; save it as UTF-8 without one",
+    b"\xff\xfe": "is UTF-16 text; save it as UTF-8",
+}
+"""The beginnings of files that may hold a trace, but in a form that dfopt does not read."""
+
+_TAR, _TAR_AT = b"ustar", 257
+
+_REPORTS = (
+    (
+        re.compile(
+            rb"^ +time +cpu .*task name .*wait time|^Runtime summary$"
+            rb"|^ +Task +\| +Runtime ms +\|"
+            rb"|^ +\*A0 .*\d\.\d+ secs"
+            rb"|^ +\d+\.\d{3} .*/\d+ sched:sched_[a-z_]+\("
+            rb"|^# To display the perf\.data header info",
+            re.MULTILINE,
+        ),
+        "is a report that perf made of a trace; save the trace itself by `perf script`",
+    ),
+    (
+        re.compile(rb'\A\s*\{\s*"linux-perf-json-version"'),
+        "is perf.data as JSON; save the output of `perf script`",
+    ),
+    (
+        re.compile(rb"\A.+: cpus=\d+\n"),
+        "is about several recordings; make a report of each (trace-cmd report -i FILE)",
+    ),
+    (
+        re.compile(rb"^\[[0-9:. -]+\] (?:\(\+[0-9?.]+\) )?.*: \{ cpu_id = \d+ \}", re.MULTILINE),
+        "is babeltrace's text of an LTTng trace; record with perf or ftrace, or rewrite its "
+        "switches as ftrace text",
+    ),
+)
+"""Files that look like a trace, or are made from one, but cannot be read as a trace."""
+
+_DFOPT_TRACE = re.compile(rb'"format"\s*:\s*"dfopt-trace/[0-9]+"')
+_HTML = re.compile(rb"\s*<(!doctype|html|head|script)\b", re.IGNORECASE)
+_JSON = re.compile(rb'\s*(?:\[\s*(?:\]|\Z)|(?:\[\s*)?\{\s*(?:\}|\Z|"[^"\n]*"\s*:))')
+_FTRACE_HEADER = re.compile(rb"^[ \t]*(# tracer:|TRACE:|version = \d|cpus=\d)", re.MULTILINE)
+_PERF_HEADER = re.compile(rb"^[ \t]*(# ========|# captured on)", re.MULTILINE)
+_PERF_WITHOUT_CPU = re.compile(
+    rb"^ *.+ (?:(?:-1|\d+)/)?\d+ +\d+\.\d{6,9}: +(?:\d+ +)?(?:sched:)?sched_", re.MULTILINE
+)
+_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")
+"""A byte that no text has."""
+
+_PACKET = 0x0A
+"""The tag of a packet, the only field of a Perfetto trace."""
+
+READERS: dict[TraceFormat, Callable[[BinaryIO], Trace]] = {
+    TraceFormat.PERF: read_perf,
+    TraceFormat.FTRACE: read_ftrace,
+    TraceFormat.SYSTRACE: read_systrace,
+    TraceFormat.PERFETTO: read_perfetto,
+    TraceFormat.CHROME: read_chrome,
+    TraceFormat.DFOPT: read_dfopt_trace,
+}
+"""The reader of each format.
+
+A reader gets the stream, unpacked and at its beginning. Its errors do not name the file.
+"""
 
 
 def read_trace(path: str | Path, *, name: str | None = None) -> Trace:
@@ -45,37 +129,99 @@ def read_trace(path: str | Path, *, name: str | None = None) -> Trace:
     return replace(trace, header=replace(trace.header, name=name))
 
 
-def read_perf(stream: BinaryIO) -> Trace:
-    """Return the trace in the text of ``perf script`` or ``perf sched script``.
+def format_of(first: bytes) -> TraceFormat:
+    """Return the format of a trace.
+
+    Parameters
+    ----------
+    first
+        The first bytes of its file: 64 KiB or all.
 
     Raises
     ------
     FileError
-        With line and remedy, when it is no such trace.
+        When dfopt does not read such a file.
     """
-    return read_kernel_text(pieces_of(stream), PERF, other=FTRACE)
+    if not first.strip():
+        raise FileError("is empty; name a trace")
+    for beginning, problem in _FOREIGN.items():
+        if first.startswith(beginning):
+            raise FileError(problem)
+    if first[_TAR_AT:].startswith(_TAR):
+        raise FileError("is a tar archive; unpack it first")
+    if _is_packets(first):
+        return TraceFormat.PERFETTO
+    if _HTML.match(first):
+        return TraceFormat.SYSTRACE
+    for form, problem in _REPORTS:
+        if form.search(first):
+            raise FileError(problem)
+    # A string in JSON may look like the line of an event.
+    if _JSON.match(first):
+        return _json_of(first)
+    text = _text_of(first)
+    if text is not None:
+        return text
+    if _PERF_WITHOUT_CPU.search(first):
+        raise FileError(
+            "does not say on which CPU; record all of them (perf record -a, perf sched record) and "
+            "print comm, tid, cpu, time, event and trace"
+        )
+    if SWITCH in first:
+        raise FileError(
+            "holds switches, but neither as `perf script -F comm,tid,cpu,time,event,trace` nor as "
+            "tracefs or trace-cmd report print them; print them so"
+        )
+    known = ", ".join(known_format.value for known_format in TraceFormat)
+    log = (
+        "; a log of requests? `dfopt trace import` makes a trace of it" if _is_table(first) else ""
+    )
+    raise FileError(f"holds no trace that dfopt knows; it reads {known}{log}")
 
 
-def read_ftrace(stream: BinaryIO) -> Trace:
-    """Return the trace in the text of tracefs or ``trace-cmd report``.
-
-    Raises
-    ------
-    FileError
-        With line and remedy, when it is no such trace.
-    """
-    return read_kernel_text(pieces_of(stream), FTRACE, other=PERF)
+def _is_table(first: bytes) -> bool:
+    """Whether these bytes begin like a CSV file whose first line names the columns."""
+    names, row, *_ = (*first.splitlines()[:2], b"", b"")
+    return any(0 < names.count(mark) <= row.count(mark) for mark in (b",", b";", b"\t"))
 
 
-READERS: dict[TraceFormat, Callable[[BinaryIO], Trace]] = {
-    TraceFormat.PERF: read_perf,
-    TraceFormat.FTRACE: read_ftrace,
-    TraceFormat.SYSTRACE: read_systrace,
-    TraceFormat.PERFETTO: read_perfetto,
-    TraceFormat.CHROME: read_chrome,
-    TraceFormat.DFOPT: read_dfopt_trace,
-}
-"""The reader of each format.
+def _text_of(first: bytes) -> TraceFormat | None:
+    for line in first.splitlines():
+        if PERF.head.match(line):
+            return TraceFormat.PERF
+        if FTRACE.head.match(line):
+            return TraceFormat.FTRACE
+    if _FTRACE_HEADER.search(first):
+        return TraceFormat.FTRACE
+    if _PERF_HEADER.search(first):
+        return TraceFormat.PERF
+    named = named_format(first)
+    if named is not None:
+        raise other_kind(named, Format.TRACE)
+    return None
 
-A reader gets the stream, unpacked and at its beginning. Its errors do not name the file.
-"""
+
+def _json_of(first: bytes) -> TraceFormat:
+    if _DFOPT_TRACE.search(first, 0, (first + b"\n").index(b"\n")):
+        return TraceFormat.DFOPT
+    named = named_format(first)
+    if named not in (None, Format.TRACE):
+        raise other_kind(named, Format.TRACE)
+    return TraceFormat.CHROME
+
+
+def _is_packets(first: bytes) -> bool:
+    """Whether these bytes are packets, each behind its tag and its length."""
+    position = packets = 0
+    while position < len(first):
+        if first[position] != _PACKET:
+            return False
+        position, size, shift = position + 1, 0, 0
+        while position < len(first) and first[position] & 0x80:
+            size |= (first[position] & 0x7F) << shift
+            position, shift = position + 1, shift + 7
+        if position < len(first):
+            size |= first[position] << shift
+        position += 1 + size
+        packets += 1
+    return packets > 1 or _CONTROL.search(first) is not None

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dfopt.trace.events import Integers, Numbers
+from dfopt.trace.events import Integers
 from dfopt.trace.quality import Quality
-from dfopt.trace.trace import BROKEN_CHAIN, CLOCK_WENT_BACK, LOST_EVENTS, Gaps, Trace
+from dfopt.trace.trace import BROKEN_CHAIN, CLOCK_WENT_BACK, LOST_EVENTS, Trace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,16 +30,9 @@ class Disorder:
     problem: str
 
 
-def first_disorder(cpu: Numbers, start: Integers, end: Integers, gaps: Gaps) -> Disorder | None:
-    """Return the first dispatch or gap that overlaps others of its CPU.
-
-    Parameters
-    ----------
-    cpu, start, end
-        The dispatches, ordered by start.
-    gaps
-        Stretches in which no dispatch may run.
-    """
+def first_disorder(trace: Trace) -> Disorder | None:
+    """Return the first dispatch or gap that overlaps others of its CPU."""
+    cpu, start, end, gaps = trace.cpu, trace.start, trace.end, trace.gaps
     by_cpu = np.argsort(cpu, kind="stable")
     same_cpu = cpu[by_cpu[1:]] == cpu[by_cpu[:-1]]
     early = start[by_cpu[1:]] < end[by_cpu[:-1]]
@@ -83,27 +76,34 @@ def stretches_in_order(trace: Trace) -> Integers:
     return np.lexsort((ends, starts))
 
 
-def quality_of(*, cpus: int, cpu: Numbers, gaps: Gaps, lines: int) -> Quality:
+def paid_so_far(trace: Trace, costs: Integers) -> list[int]:
+    """Return for each dispatch what its CPU has paid for switches since the trace began."""
+    sums = [0] * trace.cpus
+    paid = []
+    for cpu, cost in zip(trace.cpu.tolist(), costs.tolist(), strict=True):
+        sums[cpu] += cost
+        paid.append(sums[cpu])
+    return paid
+
+
+def quality_of(trace: Trace, lines: int) -> Quality:
     """Return the quality of a trace in a format that tells only about gaps.
 
     Parameters
     ----------
-    cpus
-        Number of CPUs.
-    cpu
-        The CPU of each dispatch.
-    gaps
-        Stretches about which nothing is known.
+    trace
+        The trace.
     lines
-        Lines of the file.
+        Lines of its file.
     """
+    gaps = trace.gaps
     counts = {reason: int((gaps.reason == n).sum()) for n, reason in enumerate(gaps.reasons)}
-    seen = np.concatenate([cpu, gaps.cpu])
+    seen = np.concatenate([trace.cpu, gaps.cpu])
     return Quality(
         lines=lines,
-        events=len(cpu),
+        events=len(trace),
         breaks=counts.get(BROKEN_CHAIN, 0),
         losses=counts.get(LOST_EVENTS, 0),
         clock_steps=counts.get(CLOCK_WENT_BACK, 0),
-        silent_cpus=tuple(np.setdiff1d(np.arange(cpus), seen).tolist()),
+        silent_cpus=tuple(np.setdiff1d(np.arange(trace.cpus), seen).tolist()),
     )

@@ -6,8 +6,9 @@ fragments) stand in a tuple once, and columns hold their indices.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from msgspec.structs import asdict
@@ -19,7 +20,18 @@ from dfopt.render import MOST_ROWS, html
 from dfopt.structs import DERIVED_DIGITS, Checked, Positive
 from dfopt.table import Table, TableColumn
 from dfopt.trace.assumed import Assumed
-from dfopt.trace.events import Integers, Numbers, Stop, Stops, no_numbers, no_times
+from dfopt.trace.events import (
+    Columns,
+    Forks,
+    Integers,
+    Marks,
+    Numbers,
+    Stop,
+    Stops,
+    Wakeups,
+    no_numbers,
+    no_times,
+)
 from dfopt.trace.lengths import Lengths
 from dfopt.trace.quality import LabelledQuality, Quality
 
@@ -67,7 +79,7 @@ class TraceTask:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Gaps:
+class Gaps(Columns):
     """Times of a CPU about which nothing is known, ordered by start.
 
     Parameters
@@ -95,62 +107,6 @@ class Gaps:
     def __len__(self) -> int:
         """Return the number of gaps."""
         return len(self.cpu)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class TaskWakeups:
-    """Wake-ups of tasks by others, ordered by time.
-
-    Parameters
-    ----------
-    time
-        ``int64``: in the trace's unit of time.
-    waker, woken
-        ``int32``: indices into the trace's ``tasks``; -1 as the waker is an interrupt.
-    """
-
-    time: Integers = field(default_factory=no_times)
-    waker: Numbers = field(default_factory=no_numbers)
-    woken: Numbers = field(default_factory=no_numbers)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class TaskForks:
-    """The tasks that other tasks made, ordered by time.
-
-    Parameters
-    ----------
-    time
-        ``int64``: in the trace's unit of time.
-    parent, child
-        ``int32``: indices into the trace's ``tasks``.
-    """
-
-    time: Integers = field(default_factory=no_times)
-    parent: Numbers = field(default_factory=no_numbers)
-    child: Numbers = field(default_factory=no_numbers)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class TaskMarks:
-    """Fragments that tasks say they use from then on, ordered by time.
-
-    Parameters
-    ----------
-    time
-        ``int64``: in the trace's unit of time.
-    task
-        ``int32``: index into the trace's ``tasks``.
-    df
-        ``int32``: index into ``names``.
-    names
-        The fragments.
-    """
-
-    time: Integers = field(default_factory=no_times)
-    task: Numbers = field(default_factory=no_numbers)
-    df: Numbers = field(default_factory=no_numbers)
-    names: tuple[str, ...] = ()
 
 
 class TraceHeader(Checked):
@@ -194,7 +150,7 @@ class TraceHeader(Checked):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Trace:
+class Trace(Columns):
     """Dispatches on the CPUs of one machine, as columns of equal length.
 
     Rows are ordered by start. Those of one CPU do not overlap and stand in the order in which
@@ -253,10 +209,10 @@ class Trace:
     leaves: np.ndarray[tuple[int], np.dtype[np.int8]] | None = None
     stop: Stops | None = None
     gaps: Gaps = field(default_factory=Gaps)
-    wakeups: TaskWakeups = field(default_factory=TaskWakeups)
-    first_wakeups: TaskWakeups = field(default_factory=TaskWakeups)
-    forks: TaskForks = field(default_factory=TaskForks)
-    marks: TaskMarks = field(default_factory=TaskMarks)
+    wakeups: Wakeups = field(default_factory=Wakeups)
+    first_wakeups: Wakeups = field(default_factory=Wakeups)
+    forks: Forks = field(default_factory=Forks)
+    marks: Marks = field(default_factory=Marks)
     header: TraceHeader = field(default_factory=TraceHeader)
     quality: Quality = field(default_factory=Quality)
 
@@ -282,6 +238,24 @@ class Trace:
         share = round(self.unlabelled_share, DERIVED_DIGITS)
         return LabelledQuality(**asdict(self.quality), unlabelled_share=share)
 
+    def comm_of(self, row: int) -> str | None:
+        """Return the comm of a dispatch; None where it is not known."""
+        return None if self.comm is None or self.comm[row] < 0 else self.comms[self.comm[row]]
+
+    def fragment_of(self, row: int) -> str | None:
+        """Return the fragment of a dispatch; None if it is not managed, or not labelled."""
+        fragment = self.fragment[row]
+        return None if fragment == UNMANAGED else self.fragments[fragment]
+
+    def notes_of(self, row: int) -> dict[str, int | str]:
+        """Return what the trace says of the lines that a dispatch reads, and how it leaves them."""
+        notes: dict[str, int | str] = {}
+        if self.lines is not None and self.lines[row] != NOT_GIVEN:
+            notes["lines"] = int(self.lines[row])
+        if self.leaves is not None and self.leaves[row] != NOT_GIVEN:
+            notes["leaves"] = str(LEAVES[self.leaves[row]])
+        return notes
+
     def __repr__(self) -> str:
         """Return a line with how much it holds."""
         return f"<Trace {self._caption()}>"
@@ -294,32 +268,18 @@ class Trace:
 
     def _repr_html_(self) -> str:
         """Return the first dispatches as a table, as notebooks show it."""
-        first = slice(MOST_ROWS)
         unit = self.header.time_unit
         origin = int(self.start[0]) if len(self) else 0
         rows = [
             (
-                cpu,
-                start - origin,
-                end - start,
-                self.tasks[task].name,
-                None if self.comm is None or comm < 0 else self.comms[comm],
-                None if fragment == UNMANAGED else self.fragments[fragment],
+                int(self.cpu[row]),
+                int(self.start[row]) - origin,
+                int(self.end[row] - self.start[row]),
+                self.tasks[self.task[row]].name,
+                self.comm_of(row),
+                self.fragment_of(row),
             )
-            for cpu, start, end, task, comm, fragment in zip(
-                *(
-                    column[first].tolist()
-                    for column in (
-                        self.cpu,
-                        self.start,
-                        self.end,
-                        self.task,
-                        self.task if self.comm is None else self.comm,
-                        self.fragment,
-                    )
-                ),
-                strict=True,
-            )
+            for row in range(min(MOST_ROWS, len(self)))
         ]
         times = (TableColumn("start", unit), TableColumn("run time", unit))
         names = map(TableColumn, ("task", "name", "fragment"))
@@ -343,3 +303,45 @@ class Numbering(dict[str, int]):
     def tasks(self) -> tuple[TraceTask, ...]:
         """The names as tasks."""
         return tuple(TraceTask(name=name) for name in self)
+
+
+def given(column: np.ndarray[Any, Any]) -> np.ndarray[Any, Any] | None:
+    """Return a column of an optional field, or None where it is given in no row."""
+    return column if (column != NOT_GIVEN).any() else None
+
+
+class Dispatch(NamedTuple):
+    """A dispatch by the names of its task and its fragment, of which there may be none.
+
+    Lines and leaves are None where nobody says.
+    """
+
+    cpu: int
+    start: int
+    end: int
+    task: str
+    fragment: str | None = None
+    lines: int | None = None
+    leaves: Leaves | None = None
+
+
+def trace_of_dispatches(dispatches: Sequence[Dispatch], **others: Any) -> Trace:
+    """Return a trace of dispatches that are ordered by start; ``others`` are its further fields."""
+    tasks, fragments = Numbering(), Numbering()
+    columns = zip(*dispatches, strict=True) if dispatches else ((),) * len(Dispatch._fields)
+    cpu, start, end, task, fragment, lines, leaves = columns
+    marks = [NOT_GIVEN if word is None else LEAVES.index(word) for word in leaves]
+    return Trace(
+        cpu=np.array(cpu, np.int32),
+        start=np.array(start, np.int64),
+        end=np.array(end, np.int64),
+        task=np.array([tasks[name] for name in task], np.int32),
+        fragment=np.array(
+            [UNMANAGED if df is None else fragments[df] for df in fragment], np.int32
+        ),
+        tasks=tasks.tasks,
+        fragments=fragments.names,
+        lines=given(np.array([NOT_GIVEN if n is None else n for n in lines], np.int64)),
+        leaves=given(np.array(marks, np.int8)),
+        **others,
+    )

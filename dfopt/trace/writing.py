@@ -7,11 +7,11 @@ from pathlib import Path
 
 from dfopt.errors import FileError
 from dfopt.files.storage import replacing
+from dfopt.trace.chrome import write_chrome
+from dfopt.trace.dfopt_trace import write_dfopt_trace
 from dfopt.trace.events import Integers
+from dfopt.trace.perfetto_writer import write_perfetto
 from dfopt.trace.trace import Trace
-from dfopt.trace.writers.chrome import write_chrome
-from dfopt.trace.writers.dfopt_trace import write_dfopt_trace
-from dfopt.trace.writers.perfetto import write_perfetto
 
 WRITERS: dict[str, Callable[..., None]] = {
     ".jsonl": write_dfopt_trace,

@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 from dfopt import replace
 from dfopt.errors import DfoptError
 from dfopt.trace import between
-from dfopt.trace.events import Stop
+from dfopt.trace.events import Forks, Marks, Stop, Wakeups
 from dfopt.trace.readiness import readiness_of
-from dfopt.trace.trace import TaskForks, TaskMarks, TaskWakeups
 from tests.trace.traces import SMALL, assert_same, traces_with_events
 
 LATEST = 60
@@ -69,7 +68,7 @@ def test_gaps_are_cut_and_what_runs_over_a_limit_is_left_out():
 
 def test_who_waits_at_the_beginning_is_woken_then():
     """Of SMALL, task 0 runs at 100 and 250, task 2 at 200 and 300 (until 450)."""
-    wakeups = TaskWakeups(
+    wakeups = Wakeups(
         time=np.array([50, 60, 110, 120, 240]),
         waker=np.array([1, 1, 1, 0, 2], np.int32),
         woken=np.array([0, 2, 2, 0, 1], np.int32),
@@ -93,7 +92,7 @@ def test_who_was_preempted_before_waits_too():
 
 
 def test_forks_before_a_first_dispatch_move_too():
-    forks = TaskForks(
+    forks = Forks(
         time=np.array([40, 150]),
         parent=np.array([0, 0], np.int32),
         child=np.array([0, 2], np.int32),
@@ -104,7 +103,7 @@ def test_forks_before_a_first_dispatch_move_too():
 
 def test_marks_hold_from_then_on():
     task = np.zeros(3, np.int32)
-    marks = TaskMarks(time=np.array([10, 300, 500]), task=task, df=task, names=("g3",))
+    marks = Marks(time=np.array([10, 300, 500]), task=task, df=task, names=("g3",))
     part = between(replace(SMALL, marks=marks), 200, 400)
     assert part.marks.time.tolist() == [10, 300]
 

@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 from dfopt.errors import DfoptError
 from dfopt.problem.penalties import PenaltyF
 from dfopt.trace import TraceHeader, read_trace
+from dfopt.trace.dfopt_trace import read_dfopt_trace, write_dfopt_trace
 from dfopt.trace.events import Stop
-from dfopt.trace.readers.dfopt_trace import read_dfopt_trace
 from dfopt.trace.readiness import Readiness, readiness_of
-from dfopt.trace.writers.dfopt_trace import write_dfopt_trace
 from tests.strategies import json_values
 from tests.trace.traces import SMALL, assert_same, trace_from_rows, traces_with_events
 
@@ -77,12 +76,12 @@ def test_gaps_stand_in_order_wherever_lines_are_written_together(monkeypatch):
     gaps = [(1, time, time + 1, "r") for time in (0, 10, 25, 45, 95, 99)]
     trace = trace_from_rows(rows, gaps=gaps)
     whole = written(trace)
-    monkeypatch.setattr("dfopt.trace.writers.dfopt_trace.AT_ONCE", 3)
+    monkeypatch.setattr("dfopt.trace.dfopt_trace.LINES_AT_ONCE", 3)
     assert written(trace) == whole
     documents = [json.loads(line) for line in whole.splitlines()[1:]]
     starts = [row["gap"][0] if "gap" in row else row["start"] for row in documents]
     assert starts == sorted(starts)
-    monkeypatch.setattr("dfopt.trace.readers.dfopt_trace.AT_ONCE", 64)
+    monkeypatch.setattr("dfopt.trace.dfopt_trace.BYTES_AT_ONCE", 64)
     assert_same(read_dfopt_trace(io.BytesIO(whole)), trace)
 
 
@@ -139,7 +138,7 @@ def test_events_are_written_in_order_of_time(monkeypatch):
         WAKEUP | {"wakeup": 40},
     ]
     for at_once in (20_000, 1):
-        monkeypatch.setattr("dfopt.trace.writers.dfopt_trace.AT_ONCE", at_once)
+        monkeypatch.setattr("dfopt.trace.dfopt_trace.LINES_AT_ONCE", at_once)
         lines = written(trace).decode().splitlines()[1:]
         assert lines == [json.dumps(line) for line in expected]
 

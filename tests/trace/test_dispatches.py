@@ -134,17 +134,8 @@ def test_many_silent_cpus_fit_a_line():
 
 
 def test_no_switch():
-    switches = Switches(
-        cpu=np.empty(0, np.int32),
-        time=np.empty(0, np.int64),
-        previous=np.empty(0, np.int32),
-        previous_comm=np.empty(0, np.int32),
-        previous_stop=np.empty(0, np.int8),
-        next=np.empty(0, np.int32),
-        next_priority=np.empty(0, np.int32),
-    )
     with pytest.raises(FileError, match="sched_switch"):
-        trace_of(KernelEvents(switches=switches))
+        trace_of(KernelEvents())
 
 
 def test_the_last_nice_value_of_a_life_gives_its_weight():
@@ -184,7 +175,7 @@ def test_wakeups_and_marks_are_those_of_tasks_and_by_time():
     )
     marks = Marks(
         time=np.array([35, 13]),
-        pid=np.array([2, 1], np.int32),
+        task=np.array([2, 1], np.int32),
         df=np.array([0, 1], np.int32),
         names=("x", "y"),
     )

@@ -6,7 +6,8 @@ import pytest
 
 import dfopt.trace.fragment_titles
 from dfopt import replace
-from dfopt.trace.fragment_titles import CommCount, comms_of_inferred, title, titles
+from dfopt.trace import Trace
+from dfopt.trace.fragment_titles import CommCount, comms_of_inferred, process_names, title
 from dfopt.trace.labels import label
 from tests.trace.labels.made import made
 
@@ -20,6 +21,11 @@ RUNS = [
     ("io", 9, 6),
     ("io", 9, 7),
 ]
+
+
+def titles(trace: Trace) -> tuple[str, ...]:
+    named = zip(trace.fragments, process_names(trace), comms_of_inferred(trace), strict=True)
+    return tuple(title(df, name, comms) for df, name, comms in named)
 
 
 def counts(**tasks: int) -> tuple[CommCount, ...]:
@@ -63,3 +69,27 @@ def test_few_comms_stand_behind_a_label() -> None:
     assert title("g0", comms=counts(a=3, b=2, c=1)) == "g0 (a ×3, b ×2, …)"
     assert title("g0", comms=()) == title("g0") == "g0"
     assert doctest.testmod(dfopt.trace.fragment_titles).failed == 0
+
+
+THREADS = [
+    ("main", 7, 1),
+    ("Binder", 8, 2),
+    ("Binder", 8, 3),
+    ("io", 9, 4),
+    ("ui", 10, 5),
+    ("io", 9, 6),
+]
+
+
+def test_a_process_has_the_comm_of_its_first_thread_else_the_commonest() -> None:
+    trace = label(made(THREADS, groups=GROUPS), "tgid")
+    found = dict(zip(trace.fragments, process_names(trace), strict=True))
+    assert found == {"7": "main", "5": "io"}
+
+
+@pytest.mark.parametrize("source", ["comm:.*", "csv:labels.csv"])
+def test_other_fragments_have_no_names(source: str, tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "labels.csv").write_text("tid,df\n7,7\n8,7\n9,7\n")
+    trace = label(made(THREADS, groups=GROUPS), source)
+    assert set(process_names(trace)) == {None}

@@ -111,7 +111,7 @@ def test_costs_and_times_agree(instance, data):
     schedule = evaluate(instance, orders)
     trace = trace_from_schedule(instance, schedule)
     costs = schedule_costs(instance, schedule)
-    assert first_disorder(trace.cpu, trace.start, trace.end, trace.gaps) is None
+    assert first_disorder(trace) is None
     assert (np.diff(trace.start) >= 0).all()
     for cpu, planned in enumerate(schedule.cpus):
         mine = trace.cpu == cpu

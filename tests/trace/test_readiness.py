@@ -1,15 +1,13 @@
 """When tasks were ready, from the events of traces."""
 
-from dataclasses import fields
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import given
 
 from dfopt.errors import DfoptError
 from dfopt.trace import read_trace
-from dfopt.trace.readiness import NEVER, NO_ROW, Readiness, readiness_of, unknown_readiness
+from dfopt.trace.readiness import NEVER, NO_ROW, readiness_of, unknown_readiness
 from tests.trace.woken import ENDS, NOT_GIVEN, PREEMPTED, SLEEPS, woken_trace, woken_traces
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
@@ -294,18 +292,6 @@ def test_the_rules_hold_on_any_trace(trace):
     assert (readiness.ready_from <= readiness.ready_by).all()
     assert (readiness.ready_by <= trace.start).all()
     assert (readiness.previous_end <= trace.start).all()
-
-
-@pytest.mark.slow
-@given(woken_traces())
-def test_times_that_are_too_large_to_count_are_ranked(trace):
-    near = readiness_of(trace)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("dfopt.trace.readiness.LARGEST_TOTAL", 0)
-        far = readiness_of(trace)
-    for field in fields(Readiness):
-        one, other = getattr(near, field.name), getattr(far, field.name)
-        assert np.array_equal(one, other), field.name
 
 
 @pytest.mark.parametrize("groups", [4, 16])

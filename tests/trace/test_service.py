@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 
 from dfopt import replace
-from dfopt.trace.readers.dfopt_trace import read_dfopt_trace
+from dfopt.trace.dfopt_trace import read_dfopt_trace
 from dfopt.trace.service import WaitFigures, service_of
 from dfopt.trace.trace import UNMANAGED
 from tests.trace.traces import SMALL

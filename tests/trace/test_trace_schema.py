@@ -10,8 +10,7 @@ from referencing import Registry, Resource
 
 from dfopt.errors import DfoptError
 from dfopt.files import schema
-from dfopt.trace.readers.dfopt_trace import read_dfopt_trace
-from dfopt.trace.writers.dfopt_trace import write_dfopt_trace
+from dfopt.trace.dfopt_trace import read_dfopt_trace, write_dfopt_trace
 from tests.files.test_schemas import changes, has_whole_floats
 from tests.trace.test_dfopt_trace import DISPATCH, FORK, GAP, HEADER, WAKEUP
 from tests.trace.traces import traces_with_events

@@ -1,6 +1,7 @@
 """Traces to test with: hand-made, and drawn."""
 
 import dataclasses
+from random import Random
 
 import numpy as np
 from hypothesis import strategies as st
@@ -8,57 +9,19 @@ from hypothesis import strategies as st
 from dfopt import replace
 from dfopt.problem.instance import Objective
 from dfopt.trace import Gaps, Trace, TraceHeader
+from dfopt.trace.events import Forks, Wakeups
 from dfopt.trace.lengths import Lengths
-from dfopt.trace.trace import (
-    BROKEN_CHAIN,
-    LEAVES,
-    NOT_GIVEN,
-    UNMANAGED,
-    Numbering,
-    TaskForks,
-    TaskWakeups,
-)
+from dfopt.trace.trace import BROKEN_CHAIN, LEAVES, Dispatch, Numbering, trace_of_dispatches
 from tests.strategies import penalties, texts
-
-DISPATCH_TYPES = {
-    "cpu": np.int32,
-    "start": np.int64,
-    "end": np.int64,
-    "task": np.int32,
-    "fragment": np.int32,
-    "lines": np.int64,
-    "leaves": np.int8,
-}
 
 
 def trace_from_rows(rows, *, cpus=2, gaps=(), header=None):
     """Return a trace of rows (cpu, start, end, task, df, lines, leaves), in their order."""
-    tasks, fragments, reasons = Numbering(), Numbering(), Numbering()
-    numbered = [
-        (
-            cpu,
-            start,
-            end,
-            tasks[task],
-            UNMANAGED if df is None else fragments[df],
-            NOT_GIVEN if lines is None else lines,
-            NOT_GIVEN if leaves is None else LEAVES.index(leaves),
-        )
-        for cpu, start, end, task, df, lines, leaves in rows
-    ]
-    columns = {
-        name: np.array([row[place] for row in numbered], kind)
-        for place, (name, kind) in enumerate(DISPATCH_TYPES.items())
-    }
-    for name in ("lines", "leaves"):
-        if (columns[name] == NOT_GIVEN).all():
-            columns[name] = None
+    reasons = Numbering()
     gaps = sorted(gaps, key=lambda gap: (gap[1], gap[0]))
-    return Trace(
+    return trace_of_dispatches(
+        [Dispatch(*row) for row in rows],
         cpus=cpus,
-        **columns,
-        tasks=tasks.tasks,
-        fragments=fragments.names,
         gaps=Gaps(
             cpu=np.array([gap[0] for gap in gaps], np.int32),
             start=np.array([gap[1] for gap in gaps], np.int64),
@@ -98,24 +61,28 @@ headers = st.builds(
 )
 
 
+randoms = st.integers(0, 2**32 - 1).map(Random)
+"""What decides about everything but words: Hypothesis takes long to draw number by number."""
+
+
 @st.composite
 def traces(draw, *, gaps=True, labels=names):
     """Draw a trace whose dispatches and gaps do not overlap."""
-    cpus = draw(st.integers(1, 3))
+    random = draw(randoms)
+    words = draw(st.lists(labels, min_size=1, max_size=5))
+    cpus = random.randint(1, 3)
     rows, stretches = [], []
     for cpu in range(cpus):
-        clock = draw(st.integers(0, 5))
-        for _ in range(draw(st.integers(0, 5))):
-            end = clock + draw(st.integers(0, 3))
-            if gaps and draw(st.integers(0, 4)) == 0:
-                reason = draw(st.just(BROKEN_CHAIN) | labels)
-                stretches.append((cpu, clock, end, reason))
+        clock = random.randint(0, 5)
+        for _ in range(random.randint(0, 5)):
+            end = clock + random.randint(0, 3)
+            if gaps and not random.randint(0, 4):
+                stretches.append((cpu, clock, end, random.choice([BROKEN_CHAIN, *words])))
             else:
-                given = draw(st.none() | st.integers(0, 9))
-                leaves = draw(st.none() | st.sampled_from(LEAVES))
-                df = draw(st.none() | labels)
-                rows.append((cpu, clock, end, draw(labels), df, given, leaves))
-            clock = end + draw(st.integers(0, 2))
+                task, df = random.choice(words), random.choice([None, *words])
+                lines = random.choice([None, random.randint(0, 9)])
+                rows.append((cpu, clock, end, task, df, lines, random.choice([None, *LEAVES])))
+            clock = end + random.randint(0, 2)
     rows.sort(key=lambda row: row[1])
     return trace_from_rows(rows, cpus=cpus, gaps=stretches, header=draw(headers))
 
@@ -123,35 +90,30 @@ def traces(draw, *, gaps=True, labels=names):
 @st.composite
 def traces_with_events(draw):
     """Draw a trace that may say why tasks stopped, when they were woken, and who made them."""
-    trace = draw(traces())
-    count, tasks = len(trace), len(trace.tasks)
-    stop = st.lists(st.integers(-1, 2), min_size=count, max_size=count)
-    given = np.array(draw(stop), np.int8)
+    trace, random = draw(traces()), draw(randoms)
+    tasks = range(len(trace.tasks))
+    stop = np.array([random.randint(-1, 2) for _ in range(len(trace))], np.int8)
     if not tasks:
         return trace
-    task = st.integers(0, tasks - 1)
-    times = st.integers(0, 20)
 
-    def columns(cause):
-        rows = sorted(draw(st.lists(st.tuples(times, cause, task), max_size=4)))
+    def events(kind, causes):
+        count = random.randint(0, 4)
+        rows = sorted(
+            (random.randint(0, 20), random.choice(causes), random.choice(tasks))
+            for _ in range(count)
+        )
         time, by, of = zip(*rows, strict=True) if rows else ((), (), ())
-        return np.array(time, np.int64), np.array(by, np.int32), np.array(of, np.int32)
+        return kind.of([np.array(time, np.int64), np.array(by, np.int32), np.array(of, np.int32)])
 
     gaps = trace.gaps
-    ran_last = [draw(st.just(-1) | task) for _ in range(len(gaps))]
+    ran_last = [random.choice([-1, *tasks]) for _ in range(len(gaps))]
     if {*ran_last} - {-1}:
         gaps = replace(gaps, task=np.array(ran_last, np.int32))
-    wakeups, first_wakeups = (
-        TaskWakeups(
-            **dict(zip(("time", "waker", "woken"), columns(st.just(-1) | task), strict=True))
-        )
-        for _ in range(2)
-    )
     # What is said about tasks stands before all else, so names come in another order otherwise.
-    weighted = draw(st.integers(0, tasks))
-    comm = np.array([draw(st.integers(-1, 1)) for _ in range(count)], np.int32)
+    weighted = random.randint(0, len(tasks))
     comms = Numbering()
-    comm = np.array([number if number < 0 else comms["ab"[number]] for number in comm], np.int32)
+    words = [random.choice([None, "a", "b"]) for _ in range(len(trace))]
+    comm = np.array([-1 if word is None else comms[word] for word in words], np.int32)
     return replace(
         trace,
         gaps=gaps,
@@ -161,10 +123,10 @@ def traces_with_events(draw):
             replace(task, weight=3 + number if number < weighted else None)
             for number, task in enumerate(trace.tasks)
         ),
-        stop=given if (given >= 0).any() else None,
-        wakeups=wakeups,
-        first_wakeups=first_wakeups,
-        forks=TaskForks(**dict(zip(("time", "parent", "child"), columns(task), strict=True))),
+        stop=stop if (stop >= 0).any() else None,
+        wakeups=events(Wakeups, [-1, *tasks]),
+        first_wakeups=events(Wakeups, [-1, *tasks]),
+        forks=events(Forks, tasks),
     )
 
 

@@ -4,8 +4,9 @@ import numpy as np
 from hypothesis import strategies as st
 
 from dfopt.trace import Gaps, Trace, TraceHeader, TraceTask
-from dfopt.trace.events import Stop
-from dfopt.trace.trace import LOST_EVENTS, UNMANAGED, TaskForks, TaskWakeups
+from dfopt.trace.events import Forks, Stop, Wakeups
+from dfopt.trace.trace import LOST_EVENTS, UNMANAGED
+from tests.trace.traces import randoms
 
 SLEEPS, PREEMPTED, ENDS, NOT_GIVEN = Stop.SLEEPS, Stop.PREEMPTED, Stop.ENDS, Stop.NOT_GIVEN
 TASKS = "abcde"
@@ -34,7 +35,7 @@ def woken_trace(  # noqa: PLR0913 -- each is a kind of event
 
     def woken(events):
         events = sorted(events, key=lambda event: event[0])
-        return TaskWakeups(
+        return Wakeups(
             time=column(0, np.int64, events), waker=numbers(events, 1), woken=numbers(events, 2)
         )
 
@@ -66,7 +67,7 @@ def woken_trace(  # noqa: PLR0913 -- each is a kind of event
         ),
         wakeups=woken(wakeups),
         first_wakeups=woken(first_wakeups),
-        forks=TaskForks(
+        forks=Forks(
             time=column(0, np.int64, forks), parent=numbers(forks, 1), child=numbers(forks, 2)
         ),
         header=TraceHeader(time_unit="ns"),
@@ -80,37 +81,37 @@ def woken_traces(draw, *, most=12, plain=False):
     If it is plain, there are wake-ups and no gaps, all dispatches have a length and a fragment, and
     it is known why they stopped.
     """
-    cpus = draw(st.integers(1, 3))
+    random = draw(randoms)
+    cpus = random.randint(1, 3)
     clocks, ends = [0] * cpus, dict.fromkeys(TASKS, 0)
     rows, stretches = [], []
-    for place in range(draw(st.integers(1, most))):
-        cpu, task = draw(st.integers(0, cpus - 1)), draw(st.sampled_from(TASKS))
-        if not plain and draw(st.integers(0, 7)) == 0:
-            begin, clocks[cpu] = clocks[cpu], clocks[cpu] + draw(st.integers(0, 3))
-            can_run = [name for name in TASKS if ends[name] <= clocks[cpu]]
-            ran_last = draw(st.none() | st.sampled_from(can_run)) if can_run else None
+    for place in range(random.randint(1, most)):
+        cpu, task = random.randrange(cpus), random.choice(TASKS)
+        if not plain and not random.randint(0, 7):
+            begin, clocks[cpu] = clocks[cpu], clocks[cpu] + random.randint(0, 3)
+            ran_last = random.choice([None, *(name for name in TASKS if ends[name] <= clocks[cpu])])
             stretches.append((cpu, begin, clocks[cpu], ran_last))
             if ran_last is not None:
                 ends[ran_last] = clocks[cpu]
-        start = max(clocks[cpu], ends[task]) + draw(st.integers(0, 3))
-        end = start + draw(st.integers(int(plain), 4))
+        start = max(clocks[cpu], ends[task]) + random.randint(0, 3)
+        end = start + random.randint(int(plain), 4)
         stops = (SLEEPS, PREEMPTED) if plain else (SLEEPS, SLEEPS, PREEMPTED, ENDS, NOT_GIVEN)
-        stop = draw(st.sampled_from(stops))
         managed = FRAGMENTS if plain or not place else (*FRAGMENTS, *FRAGMENTS, None)
-        df = draw(st.sampled_from(managed))
-        rows.append((cpu, start, end, task, stop, df))
+        rows.append((cpu, start, end, task, random.choice(stops), random.choice(managed)))
         clocks[cpu] = ends[task] = end
     end = max(ends.values())
-    times, tasks = st.integers(0, end), st.sampled_from(TASKS)
-    events = st.lists(
-        st.tuples(times, st.none() | tasks, tasks), min_size=int(plain), max_size=2 * most
-    )
-    few = st.lists(st.tuples(times, tasks, tasks), max_size=3)
+
+    def events(least, most, causes):
+        return [
+            (random.randint(0, end), random.choice(causes), random.choice(TASKS))
+            for _ in range(random.randint(least, most))
+        ]
+
     return woken_trace(
         *rows,
-        wakeups=draw(events),
-        first_wakeups=draw(few),
-        forks=draw(few),
+        wakeups=events(int(plain), 2 * most, [None, *TASKS]),
+        first_wakeups=events(0, 3, TASKS),
+        forks=events(0, 3, TASKS),
         gaps=stretches,
-        cpus=cpus + draw(st.integers(0, 1)),
+        cpus=cpus + random.randint(0, 1),
     )

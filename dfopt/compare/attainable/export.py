@@ -7,8 +7,8 @@ import numpy as np
 from dfopt.compare.attainable.arrivals import NONE, Arrivals
 from dfopt.compare.attainable.timed_schedule import TimedSchedule, waits_of
 from dfopt.structs import replace
-from dfopt.trace.events import Flags, Integers, Numbers
-from dfopt.trace.trace import TaskMarks, TaskWakeups, Trace
+from dfopt.trace.events import Flags, Integers, Marks, Numbers, Wakeups
+from dfopt.trace.trace import Trace
 
 
 def schedule_trace(
@@ -55,7 +55,7 @@ def schedule_trace(
         **columns,
         wakeups=wakeups,
         first_wakeups=_kept(trace.first_wakeups, moved),
-        marks=TaskMarks(),
+        marks=Marks(),
         header=replace(trace.header, policy=policy or trace.header.policy, assumed=None),
     )
 
@@ -73,28 +73,26 @@ def _leave_runs_whole(cpu: Numbers, start: Integers, end: Integers) -> None:
         start[own[inside]] = end[own[inside]] = end[run[inside]]
 
 
-def _ready(arrivals: Arrivals, schedule: TimedSchedule) -> TaskWakeups:
+def _ready(arrivals: Arrivals, schedule: TimedSchedule) -> Wakeups:
     """Return a wake-up for each dispatch that does not go on, at the time when it is ready."""
     waker, woken = arrivals.waker, ~arrivals.continues
-    return TaskWakeups(
+    return Wakeups(
         time=(schedule.start - waits_of(arrivals, schedule))[woken],
         waker=np.where(waker == NONE, NONE, arrivals.task[waker])[woken].astype(np.int32),
         woken=arrivals.task[woken],
     )
 
 
-def _kept(wakeups: TaskWakeups, moved: Flags) -> TaskWakeups:
+def _kept(wakeups: Wakeups, moved: Flags) -> Wakeups:
     """Return the wake-ups of the tasks of which no dispatch moves."""
     kept = ~moved[wakeups.woken] | (wakeups.woken < 0)
-    return TaskWakeups(
-        time=wakeups.time[kept], waker=wakeups.waker[kept], woken=wakeups.woken[kept]
-    )
+    return Wakeups(time=wakeups.time[kept], waker=wakeups.waker[kept], woken=wakeups.woken[kept])
 
 
-def _joined(*parts: TaskWakeups) -> TaskWakeups:
+def _joined(*parts: Wakeups) -> Wakeups:
     time = np.concatenate([part.time for part in parts])
     order = np.argsort(time, kind="stable")
-    return TaskWakeups(
+    return Wakeups(
         time=time[order],
         waker=np.concatenate([part.waker for part in parts])[order],
         woken=np.concatenate([part.woken for part in parts])[order],

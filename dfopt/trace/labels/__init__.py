@@ -1,6 +1,6 @@
 """Labels: which fragment each dispatch of a trace used, from one of several sources."""
 
-from dfopt.trace.labels.files import label_by_cgroup, label_by_file
+from dfopt.trace.labels.files import label_by_cgroup, label_by_file, write_labels
 from dfopt.trace.labels.inference import Inferred, infer_fragments, label_by_wakeups
 from dfopt.trace.labels.kernel_threads import kernel_threads
 from dfopt.trace.labels.source import (
@@ -13,7 +13,6 @@ from dfopt.trace.labels.source import (
     label_by_process,
     labelled,
 )
-from dfopt.trace.labels.table import write_labels
 from dfopt.trace.labels.threads import keep_only
 
 __all__ = [

@@ -1,27 +1,64 @@
-"""Labels from files: tables of threads and fragments, and lists of control groups."""
+"""Labels in files: tables of threads and fragments, which are written too, and lists of cgroups."""
 
 from __future__ import annotations
 
+import csv
+import io
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 
 from dfopt.errors import FileError
-from dfopt.files.storage import read_text
+from dfopt.files.storage import read_text, write_text
 from dfopt.files.streams import shown_name
+from dfopt.structs import replace
+from dfopt.trace.labels.inference import Inferred
 from dfopt.trace.labels.relabelling import Changes, label_changes
-from dfopt.trace.labels.table import OPEN_END, OPEN_START, LabelRow, read_table
 from dfopt.trace.labels.threads import Tids, report_unknown
 from dfopt.trace.trace import UNMANAGED, Trace
+
+TID = ("tid", "pid")
+DF = ("df", "group", "cgroup")
+"""Names of the columns; the first one that a header has counts."""
+
+TIMES = ("start", "end")
+
+OPEN_START = -(1 << 63) + 1
+OPEN_END = (1 << 63) - 1
+"""Times before and after all others, for an interval that is open."""
 
 NO_CGROUP = "-"
 """``ps`` prints this for a thread in no control group, such as a thread of the kernel."""
 
 UNIFIED = "0::"
 """Stands before the path in the single hierarchy of version 2."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelRow:
+    """One line of a table: ``tid`` uses ``df`` from ``start`` to just before ``end``.
+
+    Parameters
+    ----------
+    line
+        Its number in the file, counted from 1.
+    tid
+        Number of the thread, or the name of one life of it.
+    df
+        The fragment; None if the thread is not managed.
+    start, end
+        In the trace's unit of time.
+    """
+
+    line: int
+    tid: str
+    df: str | None
+    start: int = OPEN_START
+    end: int = OPEN_END
 
 
 def label_by_file(trace: Trace, path: str | Path) -> Trace:
@@ -74,6 +111,76 @@ def label_by_cgroup(trace: Trace, path: str | Path) -> Trace:
     return _label_rows(trace, rows, file)
 
 
+def read_table(path: str | Path) -> tuple[LabelRow, ...]:
+    """Return the rows of a table of labels.
+
+    Raises
+    ------
+    FileError
+        When the file is no table, lacks a column or a value, or the time of a row is no interval.
+    """
+    file = shown_name(path)
+    lines = csv.reader(io.StringIO(read_text(path)), strict=True)
+    rows: list[LabelRow] | None = None
+    try:
+        header = [name.strip() for name in next(lines, ())]
+        if any(header):
+            columns = _columns(header)
+            rows = [_row(cells, columns, len(header), lines.line_num) for cells in lines if cells]
+    except csv.Error as error:
+        problem = f"is no CSV ({error}); correct it"
+        raise FileError(problem, place=f"line {lines.line_num}", file=file) from None
+    except FileError as error:
+        raise FileError(error.problem, place=f"line {lines.line_num}", file=file) from None
+    if rows is None:
+        raise FileError("is empty; begin it with the line tid,df", file=file)
+    if not rows:
+        raise FileError("names no thread; add lines below the header", file=file)
+    return tuple(rows)
+
+
+def _columns(header: Sequence[str]) -> dict[str, int]:
+    """Return the indices of the columns tid and df, and of start and end if there are any."""
+    columns = {}
+    for names in (TID, DF):
+        found = [name for name in names if name in header]
+        if not found:
+            raise FileError(
+                f"has no column {' or '.join(names)}; begin it with a line such as tid,df or "
+                "tid,start,end,df"
+            )
+        columns[names[0]] = header.index(found[0])
+    for name in ("tid", "df", *TIMES):
+        if header.count(name) > 1:
+            raise FileError(f"has two columns {name}; leave one")
+    return columns | {name: header.index(name) for name in TIMES if name in header}
+
+
+def _row(cells: Sequence[str], columns: dict[str, int], width: int, line: int) -> LabelRow:
+    if len(cells) != width:
+        raise FileError(f"has {len(cells)} values under {width} columns; correct it")
+    values = {name: cells[place].strip() for name, place in columns.items()}
+    if not values["tid"]:
+        raise FileError("names no thread; give its tid")
+    times = {name: _time(name, values[name]) for name in TIMES if values.get(name)}
+    row = LabelRow(line=line, tid=values["tid"], df=values["df"] or None, **times)
+    if row.start > row.end:
+        raise FileError(f"starts at {row.start}, after its end at {row.end}; swap them")
+    return row
+
+
+def _time(name: str, text: str) -> int:
+    try:
+        time = int(text)
+    except ValueError:
+        raise FileError(
+            f"{name} is {text!r}; give an integer in the trace's unit of time, or nothing"
+        ) from None
+    if not OPEN_START <= time <= OPEN_END:
+        raise FileError(f"{name} is {time}, too large; correct it")
+    return time
+
+
 def _listed(lines: list[str], file: str) -> Iterator[LabelRow]:
     for line, text in enumerate(lines, start=1):
         words = text.split(maxsplit=1)
@@ -87,13 +194,7 @@ def _listed(lines: list[str], file: str) -> Iterator[LabelRow]:
                 file=file,
             )
         group = words[1].strip().removeprefix(UNIFIED)
-        yield LabelRow(
-            line=line,
-            tid=words[0],
-            df=None if group == NO_CGROUP else group,
-            start=OPEN_START,
-            end=OPEN_END,
-        )
+        yield LabelRow(line=line, tid=words[0], df=None if group == NO_CGROUP else group)
 
 
 def _label_rows(trace: Trace, rows: Sequence[LabelRow], file: str) -> Trace:
@@ -104,26 +205,20 @@ def _label_rows(trace: Trace, rows: Sequence[LabelRow], file: str) -> Trace:
     by_tid: defaultdict[str, list[LabelRow]] = defaultdict(list)
     for row in rows:
         by_tid[row.tid].append(row)
-    task: list[int] = []
-    time: list[int] = []
-    fragment: list[int] = []
+    found: list[tuple[int, int, int]] = []
     for tid, intervals in by_tid.items():
         intervals.sort(key=lambda row: (row.start, row.end))
         _check_apart(intervals, tid, file)
         for number in tids.tasks(tid):
             for row in intervals:
                 # Where one interval begins as another ends, the later change counts.
-                task += (number, number)
-                time += (row.start, row.end)
-                fragment += (UNMANAGED if row.df is None else numbers[row.df], UNMANAGED)
+                used = UNMANAGED if row.df is None else numbers[row.df]
+                found += [(number, row.start, used), (number, row.end, UNMANAGED)]
     report_unknown(
         [(row.line, row.tid) for row in rows if not tids.tasks(row.tid)], len(rows), file
     )
-    changes = Changes(
-        task=np.array(task, np.int32),
-        time=np.array(time, np.int64),
-        fragment=np.array(fragment, np.int32),
-    )
+    task, time, fragment = np.array(found, np.int64).reshape(-1, 3).T
+    changes = Changes(task=task.astype(np.int32), time=time, fragment=fragment.astype(np.int32))
     return label_changes(trace, changes, names)
 
 
@@ -137,3 +232,91 @@ def _check_apart(intervals: Sequence[LabelRow], tid: str, file: str) -> None:
                 place=f"line {max(row.line, following.line)}",
                 file=file,
             )
+
+
+def save_labels(path: str | Path, trace: Trace, inferred: Sequence[Inferred] | None = None) -> None:
+    """Write the labels of a trace as a CSV file, with a confidence where they were inferred.
+
+    Labels that were not inferred come with the columns ``tid``, ``start``, ``end`` and ``df``;
+    ``start`` and ``end`` are empty where a task uses one fragment all the time, and ``df`` where
+    it is not managed. :func:`~dfopt.trace.labels.label` reads the file.
+
+    Parameters
+    ----------
+    path
+        The file.
+    trace
+        With labels.
+    inferred
+        The inferred fragments of its tasks, if its labels were inferred. A task without a managed
+        dispatch is written without a label, even if a fragment was inferred for it.
+
+    Raises
+    ------
+    FileError
+        When the file cannot be written.
+    """
+    if inferred is None:
+        _write(path, ("tid", "start", "end", "df"), _stretches(trace))
+        return
+    # A task that never ran keeps its label: the user has not left it out.
+    left_out = set(trace.task.tolist()) - set(trace.task[trace.fragment != UNMANAGED].tolist())
+    kept = [
+        replace(found, fragment=None) if task in left_out else found
+        for task, found in enumerate(inferred)
+    ]
+    write_labels(path, trace, kept)
+
+
+def write_labels(path: str | Path, trace: Trace, inferred: Sequence[Inferred]) -> None:
+    """Write the inferred fragments of the tasks of a trace as a CSV file.
+
+    Its columns are ``tid``, ``df`` (empty for a task that is not managed), ``confidence`` and
+    ``comm`` (the last that the task had). :func:`~dfopt.trace.labels.label` reads it.
+
+    Raises
+    ------
+    FileError
+        When the file cannot be written.
+    """
+    comms = _last_comms(trace)
+    rows = (
+        (task.name, found.fragment or "", f"{found.confidence:.3f}", comms.get(number, ""))
+        for number, (task, found) in enumerate(zip(trace.tasks, inferred, strict=True))
+    )
+    _write(path, ("tid", "df", "confidence", "comm"), rows)
+
+
+def _write(path: str | Path, header: Sequence[str], rows: Iterable[Sequence[str | int]]) -> None:
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(header)
+    table.writerows(rows)
+    write_text(path, text.getvalue())
+
+
+def _stretches(trace: Trace) -> Iterable[Sequence[str]]:
+    """Return a row for each stretch of time in which a task uses one fragment."""
+    rows = trace.chosen(np.lexsort((trace.start, trace.task)))
+    opens = np.diff(rows.task, prepend=-1) != 0
+    first = np.flatnonzero(opens | (np.diff(rows.fragment, prepend=UNMANAGED) != 0))
+    rows = rows.chosen(first)
+    starts = [
+        "" if is_open else str(start)
+        for is_open, start in zip(opens[first].tolist(), rows.start.tolist(), strict=True)
+    ]
+    names = [*trace.fragments, ""]  # UNMANAGED, which is -1, means the last one
+    return zip(
+        [trace.tasks[task].name for task in rows.task.tolist()],
+        starts,
+        [*starts[1:], ""],
+        [names[fragment] for fragment in rows.fragment.tolist()],
+        strict=False,
+    )
+
+
+def _last_comms(trace: Trace) -> dict[int, str]:
+    if trace.comm is None:
+        return {}
+    pairs = zip(trace.task.tolist(), trace.comm.tolist(), strict=True)
+    return {task: trace.comms[comm] for task, comm in pairs if comm >= 0}

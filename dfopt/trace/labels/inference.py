@@ -13,6 +13,7 @@ from dfopt.trace.labels.communities import UNASSIGNED, Communities, find_communi
 from dfopt.trace.labels.fork_order import contradicted, fill_in_order
 from dfopt.trace.labels.relabelling import label_tasks
 from dfopt.trace.labels.wakeup_graph import Reals, WakeupGraph, wakeup_graph
+from dfopt.trace.pairs import pairs_of
 from dfopt.trace.trace import Trace
 
 EVEN_ODDS = 0.5
@@ -106,8 +107,9 @@ def infer_fragments(trace: Trace, *, seed: int = 0) -> tuple[Inferred, ...]:
         )
     graph = wakeup_graph(trace)
     found = find_communities(graph, seed=seed)
-    community, confidence = found.best.copy(), _confidence(graph, found)
-    is_weak = _own_weight(graph, found.best) <= WEAK
+    own = _own_weight(graph, found.best)
+    community, confidence = found.best.copy(), _confidence(graph, found, own)
+    is_weak = own <= WEAK
     confidence *= _agreement(found.best, found.rival)
     confidence = np.round(confidence, CERTAIN_DIGITS)
     community[confidence <= EVEN_ODDS] = UNASSIGNED
@@ -133,18 +135,18 @@ def label_by_inferred(trace: Trace, inferred: Sequence[Inferred]) -> Trace:
     return label_tasks(trace, [found.fragment for found in inferred])
 
 
-def _confidence(graph: WakeupGraph, found: Communities) -> Reals:
-    """Return the probability of each task's community, given its wake-ups; 0 without any inside."""
+def _confidence(graph: WakeupGraph, found: Communities, own: Reals) -> Reals:
+    """Return the probability of each task's community, given its wake-ups; 0 without any inside.
+
+    ``own`` is the weight between each task and the others of its community.
+    """
     task = np.concatenate([graph.first, graph.second])
     other = found.best[np.concatenate([graph.second, graph.first])]
-    communities = int(found.best.max(initial=UNASSIGNED)) + 1
     confidence = np.zeros(len(found.best))
-    key, place = np.unique(task.astype(np.int64) * communities + other, return_inverse=True)
-    weight = np.bincount(place, np.tile(graph.weight, 2), len(key))
-    task, other = key // communities, key % communities
-    own = np.zeros(len(found.best))
+    pairs, place = pairs_of(task, other)
+    task, other = pairs.first, pairs.second
+    weight = np.bincount(place, np.tile(graph.weight, 2), len(task))
     is_own = other == found.best[task]
-    own[task[is_own]] = weight[is_own]
     # The odds of all other communities against the task's own, also of those without a wake-up.
     met = np.bincount(task, minlength=len(own)) - (own > 0)
     against = np.exp(-found.evidence * own) * np.maximum(0, found.number - 1 - met)
@@ -172,10 +174,11 @@ def _agreement(best: Numbers, rival: Numbers) -> Reals:
     tasks = np.flatnonzero(best != UNASSIGNED)
     if not len(tasks):
         return agreement
-    pairs = best[tasks].astype(np.int64) << 32 | rival[tasks]
-    _, place, common = np.unique(pairs, return_inverse=True, return_counts=True)
-    ours, theirs = np.bincount(best[tasks])[best[tasks]], np.bincount(rival[tasks])[rival[tasks]]
-    agreement[tasks] = common[place] / (ours + theirs - common[place])
+    ours, theirs = best[tasks], rival[tasks]
+    pairs, place = pairs_of(ours, theirs)
+    common = pairs.count[place]
+    either = np.bincount(ours)[ours] + np.bincount(theirs)[theirs] - common
+    agreement[tasks] = common / either
     return agreement
 
 

@@ -48,10 +48,7 @@ def kernel_threads(trace: Trace) -> Flags:
     """
     parent, child = trace.forks.parent, trace.forks.child
     by_number = np.array([task.tid == KTHREADD for task in trace.tasks], bool)
-    by_comm = np.zeros(len(trace.tasks), bool)
-    if trace.comm is not None:
-        is_kernel = np.array([bool(KERNEL_COMM.fullmatch(comm)) for comm in trace.comms], bool)
-        by_comm[trace.task[_is(is_kernel, trace.comm)]] = True
+    by_comm = _with_comm(trace, KERNEL_COMM)
     # Children of other kernel threads are helpers that the kernel starts; they are rare and short.
     made_by_program = child[(parent >= 0) & ~_is(by_number | by_comm, parent)]
     by_comm[made_by_program[made_by_program >= 0]] = False
@@ -62,12 +59,16 @@ def kernel_threads(trace: Trace) -> Flags:
 
 def bound_kernel_threads(trace: Trace) -> Flags:
     """Return for each task whether it is a thread of the kernel that runs on one CPU only."""
-    if trace.comm is None:
-        return np.zeros(len(trace.tasks), bool)
-    of_one = np.array([bool(OF_ONE_CPU.fullmatch(comm)) for comm in trace.comms], bool)
-    bound = np.zeros(len(trace.tasks), bool)
-    bound[trace.task[_is(of_one, trace.comm)]] = True
-    return bound & kernel_threads(trace)
+    return _with_comm(trace, OF_ONE_CPU) & kernel_threads(trace)
+
+
+def _with_comm(trace: Trace, pattern: re.Pattern[str]) -> Flags:
+    """Return for each task whether it has such a comm in any dispatch."""
+    found = np.zeros(len(trace.tasks), bool)
+    if trace.comm is not None:
+        fits = np.array([bool(pattern.fullmatch(comm)) for comm in trace.comms], bool)
+        found[trace.task[_is(fits, trace.comm)]] = True
+    return found
 
 
 def _is(flags: Flags, numbers: Numbers) -> Flags:

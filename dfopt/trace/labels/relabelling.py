@@ -8,14 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from dfopt.structs import replace
-from dfopt.trace.events import Flags, Integers, Numbers, Stop, Stops
-from dfopt.trace.trace import UNMANAGED, Trace
+from dfopt.trace.events import Columns, Flags, Integers, Numbers, Stop
+from dfopt.trace.moments import Moments
+from dfopt.trace.trace import UNMANAGED, Numbering, Trace
 
 BEFORE_ALL = np.iinfo(np.int64).min
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Changes:
+class Changes(Columns):
     """The moments from which on tasks use another fragment.
 
     Parameters
@@ -55,10 +56,9 @@ def with_fragments(trace: Trace, fragment: Numbers, names: Sequence[str]) -> Tra
 
 def label_tasks(trace: Trace, names: Sequence[str | None]) -> Trace:
     """Return a trace in which each task uses one fragment all the time, or None."""
-    found = tuple(dict.fromkeys(name for name in names if name is not None))
-    numbers = {name: number for number, name in enumerate(found)}
+    numbers = Numbering()
     of_task = np.array([UNMANAGED if name is None else numbers[name] for name in names], np.int32)
-    return with_fragments(trace, of_task[trace.task], found)
+    return with_fragments(trace, of_task[trace.task], numbers.names)
 
 
 def label_changes(trace: Trace, changes: Changes, names: Sequence[str]) -> Trace:
@@ -68,7 +68,10 @@ def label_changes(trace: Trace, changes: Changes, names: Sequence[str]) -> Trace
     which it ends does not touch it. So no part is empty.
     """
     changes = _in_effect(changes, len(trace.tasks))
-    first, last = _changes_within(trace, changes)
+    # The task's first change after each row starts, and the first one not before it ends.
+    moments = Moments(changes.task, changes.time)
+    first = moments.after(trace.task, trace.start)
+    last = moments.since(trace.task, trace.end)
     parts = np.maximum(last - first, 0) + 1
     row = np.repeat(np.arange(len(trace)), parts)
     part = np.arange(len(row)) - np.repeat(np.cumsum(parts) - parts, parts)
@@ -80,24 +83,12 @@ def label_changes(trace: Trace, changes: Changes, names: Sequence[str]) -> Trace
     end = np.where(is_last, trace.end[row], changes.time[following])
     # The parts of a run are consecutive, so a stable sort keeps each CPU's order.
     order = np.argsort(start, kind="stable")
-    row = row[order]
-    cut = replace(
-        trace,
-        cpu=trace.cpu[row],
-        start=start[order],
-        end=end[order],
-        task=trace.task[row],
-        comm=None if trace.comm is None else trace.comm[row],
-        lines=None if trace.lines is None else trace.lines[row],
-        leaves=None if trace.leaves is None else trace.leaves[row],
-        stop=None if trace.stop is None else _stops(trace.stop[row], is_last[order]),
-    )
+    cut = trace.chosen(row[order])
+    stop = cut.stop
+    if stop is not None:  # all but the last part of a run could go on
+        stop = np.where(is_last[order], stop, np.int8(Stop.PREEMPTED))
+    cut = replace(cut, start=start[order], end=end[order], stop=stop)
     return with_fragments(cut, changes.fragment[change[order]], names)
-
-
-def _stops(stop: Stops, is_last: Flags) -> Stops:
-    """Return why the parts of runs stop; all but the last part of a run could go on."""
-    return np.where(is_last, stop, np.int8(Stop.PREEMPTED))
 
 
 def _in_effect(changes: Changes, tasks: int) -> Changes:
@@ -106,30 +97,20 @@ def _in_effect(changes: Changes, tasks: int) -> Changes:
     Each task begins with a change to unmanaged before all times, so that it always has a change in
     effect.
     """
-    task = np.concatenate([np.arange(tasks, dtype=np.int32), changes.task])
-    time = np.concatenate([np.full(tasks, BEFORE_ALL), changes.time])
-    fragment = np.concatenate([np.full(tasks, UNMANAGED, np.int32), changes.fragment])
-    order = np.lexsort((time, task))
-    task, time, fragment = task[order], time[order], fragment[order]
-    overruled = np.zeros(len(task), bool)
-    overruled[:-1] = (task[1:] == task[:-1]) & (time[1:] == time[:-1])
-    task, time, fragment = task[~overruled], time[~overruled], fragment[~overruled]
-    idle = np.zeros(len(task), bool)
-    idle[1:] = (task[1:] == task[:-1]) & (fragment[1:] == fragment[:-1])
-    return Changes(task=task[~idle], time=time[~idle], fragment=fragment[~idle])
+    changes = Changes(
+        task=np.concatenate([np.arange(tasks, dtype=np.int32), changes.task]),
+        time=np.concatenate([np.full(tasks, BEFORE_ALL), changes.time]),
+        fragment=np.concatenate([np.full(tasks, UNMANAGED, np.int32), changes.fragment]),
+    )
+    changes = changes.chosen(np.lexsort((changes.time, changes.task)))
+    overruled = np.roll(_repeats(changes.task) & _repeats(changes.time), -1)
+    changes = changes.chosen(~overruled)
+    idle = _repeats(changes.task) & _repeats(changes.fragment)
+    return changes.chosen(~idle)
 
 
-def _changes_within(trace: Trace, changes: Changes) -> tuple[Integers, Integers]:
-    """Return for each row its task's first change after it starts, and not before it ends."""
-    first = np.empty(len(trace), np.int64)
-    last = np.empty(len(trace), np.int64)
-    begins = np.searchsorted(changes.task, np.arange(len(trace.tasks) + 1))
-    by_task = np.argsort(trace.task, kind="stable")
-    rows_begin = np.searchsorted(trace.task[by_task], np.arange(len(trace.tasks) + 1))
-    for task in np.unique(trace.task).tolist():
-        rows = by_task[rows_begin[task] : rows_begin[task + 1]]
-        low, high = begins[task], begins[task + 1]
-        time = changes.time[low:high]
-        first[rows] = low + np.searchsorted(time, trace.start[rows], side="right")
-        last[rows] = low + np.searchsorted(time, trace.end[rows], side="left")
-    return first, last
+def _repeats(column: Numbers | Integers) -> Flags:
+    """Return for each value whether it is that before it; False for the first."""
+    repeats = np.zeros(len(column), bool)
+    repeats[1:] = column[1:] == column[:-1]
+    return repeats

@@ -30,6 +30,9 @@ GROUP = "df"
 
 INFERRED = "wakeups"
 
+FILE = "FILE"
+"""What stands after the colon of a source that is read from a file."""
+
 ALIASES = {"process": "tgid"}
 """Other words for sources."""
 
@@ -228,31 +231,26 @@ PLAIN: dict[str, Callable[[Trace], Trace]] = {
 }
 """Sources that need only the trace, except ``wakeups``."""
 
-WITH_ARGUMENT: dict[str, Callable[[Trace, str], Trace]] = {
-    "comm": label_by_comm,
-    "cgroup": label_by_cgroup,
-    "csv": label_by_file,
+WITH_ARGUMENT: dict[str, tuple[str, Callable[[Trace, str], Trace]]] = {
+    "comm": ("REGEX", label_by_comm),
+    "cgroup": (FILE, label_by_cgroup),
+    "csv": (FILE, label_by_file),
 }
-"""Sources that are written with a colon and a value."""
+"""Sources that are written with a colon and a value: what it is, and what labels by it."""
 
 SPELLED = {name: name for name in (*PLAIN, *ALIASES, INFERRED)} | {
-    "comm": "comm:REGEX",
-    "cgroup": "cgroup:FILE",
-    "csv": "csv:FILE",
+    name: f"{name}:{argument}" for name, (argument, _) in WITH_ARGUMENT.items()
 }
 """How each source is written, for those who nearly wrote it."""
-
-WITH_FILE = ("cgroup", "csv")
-"""The sources whose value is the name of a file."""
 
 
 def in_folder(source: str, folder: Path) -> str:
     """Return a source of labels in which the name of a file does not depend on the folder."""
     name, _, argument = source.partition(":")
-    if name in WITH_FILE and argument:
+    if argument and WITH_ARGUMENT.get(name, ("",))[0] == FILE:
         return f"{name}:{folder / argument}"
     file = folder / source
-    return str(file) if source not in (*PLAIN, *ALIASES, INFERRED) and file.is_file() else source
+    return str(file) if source not in SPELLED.values() and file.is_file() else source
 
 
 def _labelled(trace: Trace, source: str) -> Trace:
@@ -262,7 +260,8 @@ def _labelled(trace: Trace, source: str) -> Trace:
     if colon and name in WITH_ARGUMENT:
         if not argument:
             raise FileError(f"the source of labels {name}: names nothing; take one of {CHOICES}")
-        return WITH_ARGUMENT[name](trace, argument)
+        _, label_by = WITH_ARGUMENT[name]
+        return label_by(trace, argument)
     if os.path.exists(source):
         return label_by_file(trace, source)
     nearest = difflib.get_close_matches(name.lower(), SPELLED, n=1, cutoff=CLOSE_ENOUGH)

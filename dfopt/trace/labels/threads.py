@@ -103,9 +103,12 @@ def keep_only(trace: Trace, chosen: str, *, is_chosen: bool = False) -> Trace:
         When the expression is invalid, when the trace has no such thread, or when no dispatch is
         left managed.
     """
-    if trace.comm is None and not TIDS.fullmatch(chosen):
+    if TIDS.fullmatch(chosen):
+        kept = _by_tid(trace, chosen.split(","))
+    else:
         expression = compiled_pattern(chosen)
-        if not any(expression.search(task.name) for task in trace.tasks):
+        kept = _by_comm(trace, expression)
+        if trace.comm is None and not any(expression.search(task.name) for task in trace.tasks):
             if not is_chosen:
                 raise FileError(
                     f"has no comms, and no task whose name fits {chosen!r}; give the numbers of "
@@ -117,7 +120,6 @@ def keep_only(trace: Trace, chosen: str, *, is_chosen: bool = False) -> Trace:
                 stacklevel=2,
             )
             return trace
-    kept = _by_tid(trace, chosen.split(",")) if TIDS.fullmatch(chosen) else _by_comm(trace, chosen)
     fragment = np.where(kept, trace.fragment, np.int32(UNMANAGED))
     if (fragment == UNMANAGED).all():
         raise FileError(f"has no managed dispatch of {chosen}; choose other threads or labels")
@@ -136,15 +138,14 @@ def _by_tid(trace: Trace, wanted: list[str]) -> Flags:
     return kept
 
 
-def _by_comm(trace: Trace, pattern: str) -> Flags:
-    expression = compiled_pattern(pattern)
-    if trace.comm is None:
-        fits = [bool(expression.search(task.name)) for task in trace.tasks]
-        by_name: Flags = np.array(fits, bool)[trace.task]
-        return by_name
+def _by_comm(trace: Trace, expression: re.Pattern[str]) -> Flags:
+    """Return the dispatches with such a comm, or of tasks with such a name without comms."""
+    names, numbers = trace.comms, trace.comm
+    if numbers is None:
+        names, numbers = tuple(task.name for task in trace.tasks), trace.task
     # One more at the end, for dispatches without a comm.
-    is_kept = np.array([*(bool(expression.search(comm)) for comm in trace.comms), False], bool)
-    kept: Flags = is_kept[trace.comm]
+    fits = np.array([*(bool(expression.search(name)) for name in names), False], bool)
+    kept: Flags = fits[numbers]
     return kept
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from dfopt.trace.events import Flags, Integers, Numbers
 from dfopt.trace.labels.kernel_threads import kernel_threads
+from dfopt.trace.pairs import Pairs, pairs_of
 from dfopt.trace.trace import Trace
 
 Reals = NDArray[np.float64]
@@ -77,12 +78,11 @@ def wakeup_graph(trace: Trace) -> WakeupGraph:
         family = np.full(len(trace.tasks), -1, np.int32)
         family[[task for order in siblings for task in order.tolist()]] = 0
     kept = (times > 0) & ~np.isin(waker, coordinators) & ~np.isin(woken, coordinators)
-    key = _key(np.minimum(waker, woken), np.maximum(waker, woken))[kept]
-    pairs, place = np.unique(key, return_inverse=True)
+    pairs, place = _exchanges(waker[kept], woken[kept])
     return WakeupGraph(
-        first=(pairs >> 32).astype(np.int32),
-        second=(pairs & 0xFFFFFFFF).astype(np.int32),
-        weight=np.round(np.sqrt(np.bincount(place, times[kept], len(pairs))) * UNITS) / UNITS,
+        first=pairs.first,
+        second=pairs.second,
+        weight=np.round(np.sqrt(np.bincount(place, times[kept], len(pairs.first))) * UNITS) / UNITS,
         siblings=siblings,
         is_managed=family >= 0 if coordinators else np.ones(len(trace.tasks), bool),
     )
@@ -96,14 +96,13 @@ def _wakeups(trace: Trace) -> tuple[Numbers, Numbers, Integers]:
     waker, woken = trace.wakeups.waker, trace.wakeups.woken
     left_out = np.append(kernel_threads(trace), True)  # one more at the end, for interrupts
     kept = (waker != woken) & ~left_out[waker] & ~left_out[woken]
-    pairs, times = np.unique(_key(waker[kept], woken[kept]), return_counts=True)
-    first, second = (pairs >> 32).astype(np.int32), (pairs & 0xFFFFFFFF).astype(np.int32)
-    return first, second, times.astype(np.int64)
+    pairs, _ = pairs_of(waker[kept], woken[kept])
+    return pairs.first, pairs.second, pairs.count
 
 
-def _key(first: Numbers, second: Numbers) -> Integers:
-    """Return one number for each pair of tasks."""
-    return first.astype(np.int64) << 32 | second
+def _exchanges(waker: Numbers, woken: Numbers) -> tuple[Pairs, NDArray[np.intp]]:
+    """Return pairs of tasks in any order, and the place of each wake-up's pair among them."""
+    return pairs_of(np.minimum(waker, woken), np.maximum(waker, woken))
 
 
 def _parents(trace: Trace) -> Numbers:
@@ -152,16 +151,16 @@ def _between_families(waker: Numbers, woken: Numbers, times: Integers, family: N
     If an interrupt wakes a task, the trace names the task that happens to run as the waker. Tasks
     of different families that work together wake each other in both directions.
     """
-    key, returned = _key(waker, woken), _key(woken, waker)
-    place = np.minimum(np.searchsorted(key, returned), max(len(key) - 1, 0))
-    back = np.where(key[place] == returned, times[place], 0) if len(key) else times
+    pairs = list(zip(waker.tolist(), woken.tolist(), strict=True))
+    times_of = dict(zip(pairs, times.tolist(), strict=True))
+    back = np.array([times_of.get((woken, waker), 0) for waker, woken in pairs], np.int64)
     return np.where(family[waker] == family[woken], times, np.minimum(times, back))
 
 
 def _hub(trace: Trace, waker: Numbers, woken: Numbers) -> tuple[list[int], tuple[Numbers, ...]]:
     """Return the task that exchanges wake-ups with most others, and the others by their numbers."""
-    pairs = np.unique(_key(np.minimum(waker, woken), np.maximum(waker, woken)))
-    tasks, partners = np.unique([pairs >> 32, pairs & 0xFFFFFFFF], return_counts=True)
+    pairs, _ = _exchanges(waker, woken)
+    tasks, partners = np.unique([pairs.first, pairs.second], return_counts=True)
     if not len(tasks) or partners.max() < max(FEWEST_PARTNERS, HUB_SHARE * len(tasks)):
         return [], ()
     hub = int(tasks[np.argmax(partners)])

@@ -66,7 +66,7 @@ def test_the_trace_costs_what_the_schedule_costs(drawn):
     header = replace(trace.header, assumed=Assumed.CPUS)
     exported = schedule_trace(replace(trace, header=header), arrivals, schedule, policy="ours")
     assert (exported.header.policy, exported.header.assumed) == ("ours", None)
-    assert first_disorder(exported.cpu, exported.start, exported.end, exported.gaps) is None
+    assert first_disorder(exported) is None
     assert (np.diff(exported.start) >= 0).all()
     assert exported.run_time == trace.run_time
     # Gaps cut as long as anything follows them that counts.

@@ -45,7 +45,7 @@ def made(  # noqa: PLR0913 -- each is a kind of event
             groups=timed(groups, ThreadGroups, "pid", "tgid"),
             marks=Marks(
                 time=column(marks, 0, np.int64),
-                pid=column(marks, 1, np.int32),
+                task=column(marks, 1, np.int32),
                 df=np.array([names.index(df) for _, _, df in marks], np.int32),
                 names=names,
             ),

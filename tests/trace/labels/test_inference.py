@@ -12,7 +12,7 @@ import pytest
 
 from dfopt.errors import FileError
 from dfopt.trace.labels import Inferred, infer_fragments, keep_only, label, labelled, write_labels
-from dfopt.trace.labels.table import save_labels
+from dfopt.trace.labels.files import save_labels
 from tests.trace.labels.made import labels, made
 from tests.trace.labels.scores import adjusted_rand_index, each_apart
 

@@ -13,29 +13,34 @@ from tests.trace.readers.kernel_lines import (
     read,
     text_of,
 )
+from tests.trace.traces import randoms
 
 PIECES = (
     *(b"a", b"Z9", b" ", b"  ", b"=", b" ==> ", b":", b"[", b"]", b"-", b"/", b"(", b"#", b"\t"),
     *(b"prev_pid=", b" pid=1", b"next_comm=", b":12 [120]", b"-7 [001]", b"\xc3\xa9", b"\xff"),
     *(b" 12 [000]", b"1.000000: ", b"CPU:1 [LOST 5", b"<...>", b"S ==> b", b"\r", b"\\", b'"'),
 )
-COMMS = st.lists(st.sampled_from(PIECES), max_size=8).map(lambda pieces: b"".join(pieces)[:15])
 
 
 @st.composite
 def chains(draw):
     """Return switches on two CPUs, each from the thread that the one before went to."""
+    random = draw(randoms)
+
+    def comm():
+        return b"".join(random.choices(PIECES, k=random.randint(0, 8)))[:15]
+
     running = {cpu: (0, b"swapper/%d" % cpu) for cpu in range(2)}
     time, switches = 5_000_000, []
-    for cpu in draw(st.lists(st.integers(0, 1), min_size=1, max_size=12)):
-        time += draw(st.integers(0, 2_000_000))
-        following = draw(st.sampled_from((0, 11, 12, 345, 4_194_304)))
-        named = (following, draw(COMMS) if following else b"swapper/%d" % cpu)
+    for cpu in random.choices(range(2), k=random.randint(1, 12)):
+        time += random.choice([0, random.randint(0, 2_000_000)])
+        following = random.choice((0, 11, 12, 345, 4_194_304))
+        named = (following, comm() if following else b"swapper/%d" % cpu)
         # A thread may rename itself while it runs.
-        pid, comm = running[cpu]
-        comm = draw(st.sampled_from((comm, draw(COMMS)))) if pid else comm
-        state = draw(st.sampled_from([letter for letter in LETTERS if letter not in (b"Z", b"X")]))
-        switches.append(Switch(cpu, time, (pid, comm), named, state))
+        pid, name = running[cpu]
+        name = random.choice((name, comm())) if pid else name
+        state = random.choice([letter for letter in LETTERS if letter not in (b"Z", b"X")])
+        switches.append(Switch(cpu, time, (pid, name), named, state))
         running[cpu] = named
     return switches
 

@@ -16,7 +16,7 @@ from dfopt.problem.penalties import PenaltyF, PenaltyG
 from dfopt.trace import Trace, read_trace
 from dfopt.trace.assumed import Assumed
 from dfopt.trace.lengths import Lengths
-from dfopt.trace.readers.request_log import (
+from dfopt.trace.request_log import (
     RequestColumns,
     parse_load_time,
     read_request_log,

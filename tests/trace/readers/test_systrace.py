@@ -7,9 +7,9 @@ from io import BytesIO
 import pytest
 
 from dfopt.errors import FileError
-from dfopt.trace.readers import kernel_text
-from dfopt.trace.readers.systrace import read_systrace
+from dfopt.trace import kernel_text
 from dfopt.trace.reading import read_ftrace
+from dfopt.trace.systrace import read_systrace
 from tests.trace.readers.kernel_lines import Switch, dispatches, systrace, text_of
 
 SWITCHES = [

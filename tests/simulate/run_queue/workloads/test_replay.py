@@ -20,7 +20,8 @@ from dfopt.simulate.workload import Burst
 from dfopt.simulate.workloads.recorded_waits import Wait, recorded_waits
 from dfopt.simulate.workloads.replay import Replay
 from dfopt.trace import read_trace, write_trace
-from dfopt.trace.trace import Gaps, TaskForks, TaskWakeups, Trace, TraceTask
+from dfopt.trace.events import Forks, Wakeups
+from dfopt.trace.trace import Gaps, Trace, TraceTask
 
 RECORDINGS = (
     "dfbench_16t_6df.ftrace",
@@ -53,8 +54,8 @@ def recording(dispatches, *, wakeups=(), forks=(), gaps=()):
         cpus=2, cpu=cpu.astype(narrow), start=start, end=end, task=task.astype(narrow),
         fragment=fragment.astype(narrow), fragments=("x", "y"),
         tasks=tuple(TraceTask(name=name) for name in "abc"),
-        wakeups=TaskWakeups(time=time, waker=waker.astype(narrow), woken=woken.astype(narrow)),
-        forks=TaskForks(time=fork_time, parent=parent.astype(narrow), child=child.astype(narrow)),
+        wakeups=Wakeups(time=time, waker=waker.astype(narrow), woken=woken.astype(narrow)),
+        forks=Forks(time=fork_time, parent=parent.astype(narrow), child=child.astype(narrow)),
         gaps=Gaps(
             cpu=gap_cpu.astype(narrow), start=gap_start, end=gap_end,
             reason=np.zeros(len(gaps), narrow), reasons=("lost events",),

@@ -9,36 +9,34 @@ that is the trace instead.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from io import BytesIO
+from itertools import chain, islice
 from typing import Any, BinaryIO, TypeVar
-
-import numpy as np
 
 from dfopt.checks import LARGEST_TOTAL, check_name, described
 from dfopt.errors import DfoptError, FileError
 from dfopt.files.strict_json import Document
 from dfopt.problem.cache_state import Leaves
 from dfopt.problem.instance import LARGEST_CPU_COUNT
-from dfopt.structs import Natural
-from dfopt.trace.readers.ftrace import FTRACE
-from dfopt.trace.readers.kernel_text import pieces_of, read_kernel_text
-from dfopt.trace.readers.perf import PERF
-from dfopt.trace.stretches import first_disorder, quality_of
-from dfopt.trace.trace import (
-    LEAVES,
-    NOT_GIVEN,
-    UNMANAGED,
-    Gaps,
-    Numbering,
-    Trace,
-    TraceHeader,
-)
+from dfopt.structs import Natural, replace
+from dfopt.trace.events import Integers
+from dfopt.trace.kernel_lines import read_ftrace
+from dfopt.trace.stretches import first_disorder, paid_so_far, quality_of
+from dfopt.trace.time_units import nanoseconds_per_unit
+from dfopt.trace.trace import Dispatch, Gaps, Trace, TraceHeader, trace_of_dispatches
 from dfopt.type_reader import at, described_value, reader
 
 CPUS = "CPUs"
+"""The name of the process that has the CPUs as its threads."""
+
+PROCESS = 0
+"""The number of that process in files that dfopt writes."""
+
+AT_ONCE = 10_000
+"""Events that are written together."""
 
 PER_MICROSECOND = 1000
 
@@ -71,64 +69,41 @@ def read_chrome(stream: BinaryIO) -> Trace:
     text = document.get("systemTraceEvents") if isinstance(document, dict) else None
     if isinstance(text, str) and text.strip():
         try:
-            pieces = pieces_of(BytesIO(text.encode("utf-8", "replace")))
-            return read_kernel_text(pieces, FTRACE, other=PERF)
+            return read_ftrace(BytesIO(text.encode("utf-8", "replace")))
         except FileError as error:
             place = ", ".join(filter(None, ("systemTraceEvents", error.place)))
             raise FileError(error.problem, place=place) from None
     events = _events(document)
     slices, cpus = _slices(events)
-    slices.sort(key=lambda event: event.start)
+    slices.sort(key=lambda event: event.dispatch.start)
     dispatches = [event for event in slices if not event.is_gap]
-    gap_events = [event for event in slices if event.is_gap]
-    tasks, fragments, reasons = Numbering(), Numbering(), Numbering()
-    gaps = Gaps(
-        cpu=np.array([event.cpu for event in gap_events], np.int32),
-        start=np.array([event.start for event in gap_events], np.int64),
-        end=np.array([event.end for event in gap_events], np.int64),
-        reason=np.array([reasons[event.name] for event in gap_events], np.int32),
-        reasons=reasons.names,
-    )
-    cpu = np.array([event.cpu for event in dispatches], np.int32)
-    start = np.array([event.start for event in dispatches], np.int64)
-    end = np.array([event.end for event in dispatches], np.int64)
-    if disorder := first_disorder(cpu, start, end, gaps):
-        row = (gap_events if disorder.is_gap else dispatches)[disorder.row]
-        raise FileError(disorder.problem, place=row.place)
-    lines = np.array([event.lines for event in dispatches], np.int64)
-    leaves = np.array([event.leaves for event in dispatches], np.int8)
-    return Trace(
+    gaps = [event for event in slices if event.is_gap]
+    # The name of a gap is its reason.
+    unknown = trace_of_dispatches([event.dispatch for event in gaps], cpus=cpus)
+    trace = trace_of_dispatches(
+        [event.dispatch for event in dispatches],
         cpus=cpus,
-        cpu=cpu,
-        start=start,
-        end=end,
-        task=np.array([tasks[event.name] for event in dispatches], np.int32),
-        fragment=np.array(
-            [fragments[event.fragment] if event.fragment else UNMANAGED for event in dispatches],
-            np.int32,
+        gaps=Gaps(
+            cpu=unknown.cpu,
+            start=unknown.start,
+            end=unknown.end,
+            reason=unknown.task,
+            reasons=tuple(task.name for task in unknown.tasks),
         ),
-        tasks=tasks.tasks,
-        fragments=fragments.names,
-        lines=lines if (lines != NOT_GIVEN).any() else None,
-        leaves=leaves if (leaves != NOT_GIVEN).any() else None,
-        gaps=gaps,
         header=TraceHeader(time_unit="ns"),
-        quality=quality_of(cpus=cpus, cpu=cpu, gaps=gaps, lines=len(events)),
     )
+    if disorder := first_disorder(trace):
+        row = (gaps if disorder.is_gap else dispatches)[disorder.row]
+        raise FileError(disorder.problem, place=row.place)
+    return replace(trace, quality=quality_of(trace, len(events)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Slice:
-    """A dispatch or gap; times in nanoseconds."""
+    """A dispatch or gap, whose name is its reason, and its place in the file."""
 
     place: str
-    cpu: int
-    start: int
-    end: int
-    name: str
-    fragment: str
-    lines: int
-    leaves: int
+    dispatch: Dispatch
     is_gap: bool
 
 
@@ -141,15 +116,15 @@ def _slices(events: Sequence[Event]) -> tuple[list[_Slice], int]:
         if event.get("ph") == "M" and event.get("name") in ("process_name", "thread_name")
     ]
     process = _process(complete, names)
-    mine = [(place, event) for place, event in complete if event.get("pid") == process]
-    threads = [
-        (place, event)
+    slices = [
+        _at(place, _slice, event, place) for place, event in complete if event.get("pid") == process
+    ]
+    declared = [
+        _at(place, _cpu, event)
         for place, event in names
         if event.get("pid") == process and event["name"] == "thread_name"
     ]
-    slices = [_at(place, _slice, event, place) for place, event in mine]
-    declared = [_at(place, _cpu, event) for place, event in threads]
-    numbers = [*declared, *(event.cpu for event in slices)]
+    numbers = [*declared, *(event.dispatch.cpu for event in slices)]
     if not numbers:
         raise FileError(
             f"hold no complete event (ph X) of the process {CPUS!r}; write what runs "
@@ -199,19 +174,16 @@ def _slice(event: Document, place: str) -> _Slice:
     args = event.get("args", {})
     if not isinstance(args, dict):
         raise FileError(f"must be an object {{…}}, not {described_value(args)}", place="args")
-    return _Slice(
-        place=place,
+    dispatch = Dispatch(
         cpu=_cpu(event),
         start=_nanoseconds(start),
         end=at("dur", _nanoseconds, start + length),
-        name=at("name", _text, event["name"]),
-        fragment=at("cat", _text, event.get("cat", "")),
-        lines=at("args.lines", _count, args["lines"]) if "lines" in args else NOT_GIVEN,
-        leaves=LEAVES.index(at("args.leaves", _leaves, args["leaves"]))
-        if "leaves" in args
-        else NOT_GIVEN,
-        is_gap=args.get("gap") is True,
+        task=at("name", _text, event["name"]),
+        fragment=at("cat", _text, event.get("cat", "")) or None,
+        lines=at("args.lines", _count, args["lines"]) if "lines" in args else None,
+        leaves=at("args.leaves", _leaves, args["leaves"]) if "leaves" in args else None,
     )
+    return _Slice(place=place, dispatch=dispatch, is_gap=args.get("gap") is True)
 
 
 def _cpu(event: Document) -> int:
@@ -320,3 +292,104 @@ def _no_number(text: str) -> None:
 
 
 _DECODER = json.JSONDecoder(parse_float=_number, parse_int=_integer, parse_constant=_no_number)
+
+
+def write_chrome(trace: Trace, stream: BinaryIO, *, costs: Integers | None = None) -> None:
+    """Write a trace as JSON that chrome://tracing and Perfetto's viewer show.
+
+    Parameters
+    ----------
+    trace
+        Every dispatch becomes a complete event on the thread that stands for its CPU.
+    stream
+        The file, as :func:`dfopt.files.storage.replacing` opens it.
+    costs
+        The cost of the switch to each dispatch; a counter for each CPU then shows their sum.
+
+    Raises
+    ------
+    FileError
+        When times are too long.
+    """
+    factor = nanoseconds_per_unit(trace)
+    counters = iter(()) if costs is None else _counters(trace, costs, factor)
+    events = chain(
+        _names(trace), _dispatch_lines(trace, factor), _gap_lines(trace, factor), counters
+    )
+    before = '{"displayTimeUnit": "ns", "traceEvents": [\n'
+    while piece := ",\n".join(islice(events, AT_ONCE)):
+        stream.write(f"{before}{piece}".encode())
+        before = ",\n"
+    stream.write(b"\n]}\n")
+
+
+def _names(trace: Trace) -> Iterator[str]:
+    """Yield the metadata; it also tells how many CPUs there are."""
+    yield _metadata("process_name", 0, CPUS)
+    for cpu in range(trace.cpus):
+        yield _metadata("thread_name", cpu, f"CPU {cpu}")
+
+
+def _metadata(event: str, cpu: int, name: str) -> str:
+    return _json({"ph": "M", "pid": PROCESS, "tid": cpu, "name": event, "args": {"name": name}})
+
+
+def _dispatch_lines(trace: Trace, factor: int) -> Iterator[str]:
+    names = [_json(task.name) for task in trace.tasks]
+    fragments = [f', "cat": {_json(name)}' for name in trace.fragments] + [""]  # UNMANAGED is -1
+    for row, (cpu, start, end, task, fragment) in enumerate(
+        zip(
+            trace.cpu.tolist(),
+            (trace.start * factor).tolist(),
+            (trace.end * factor).tolist(),
+            trace.task.tolist(),
+            trace.fragment.tolist(),
+            strict=True,
+        )
+    ):
+        notes = _notes(trace, row)
+        more = f', "args": {_json(notes)}' if notes else ""
+        yield _slice_line(cpu, start, end, f"{names[task]}{fragments[fragment]}{more}")
+
+
+def _gap_lines(trace: Trace, factor: int) -> Iterator[str]:
+    gaps = trace.gaps
+    for cpu, start, end, reason in zip(
+        gaps.cpu.tolist(),
+        (gaps.start * factor).tolist(),
+        (gaps.end * factor).tolist(),
+        gaps.reason.tolist(),
+        strict=True,
+    ):
+        name = _json(gaps.reasons[reason])
+        yield _slice_line(cpu, start, end, f'{name}, "cat": "gap", "args": {{"gap": true}}')
+
+
+def _slice_line(cpu: int, start: int, end: int, rest: str) -> str:
+    return (
+        f'{{"ph": "X", "pid": {PROCESS}, "tid": {cpu}, "ts": {_in_microseconds(start)}, '
+        f'"dur": {_in_microseconds(end - start)}, "name": {rest}}}'
+    )
+
+
+def _notes(trace: Trace, row: int) -> dict[str, int | str]:
+    comm = trace.comm_of(row)
+    return trace.notes_of(row) | ({} if comm is None else {"comm": comm})
+
+
+def _counters(trace: Trace, costs: Integers, factor: int) -> Iterator[str]:
+    starts = (trace.start * factor).tolist()
+    for cpu, start, paid in zip(trace.cpu.tolist(), starts, paid_so_far(trace, costs), strict=True):
+        yield (
+            f'{{"ph": "C", "pid": {PROCESS}, "ts": {_in_microseconds(start)}, '
+            f'"name": "CPU {cpu} penalty", "args": {{"penalty": {paid}}}}}'
+        )
+
+
+def _in_microseconds(nanoseconds: int) -> str:
+    whole, rest = divmod(nanoseconds, PER_MICROSECOND)
+    return f"{whole}.{rest:03}" if rest else str(whole)
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)

@@ -1,30 +1,43 @@
-"""Logs as tables: lines of comma-separated values, under names of columns."""
+"""Logs as tables: lines of comma-separated values, under names of columns that may hold times.
+
+Times are numbers of a unit, times with units of their own, or points in time in ISO 8601.
+"""
 
 from __future__ import annotations
 
 import csv
 import difflib
 import io
+import re
 from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
+from dfopt.checks import LARGEST_TOTAL
 from dfopt.errors import FileError
 from dfopt.files.storage import read_text
 from dfopt.structs import replace
-from dfopt.trace.readers.request_log.log_times import (
-    is_number,
-    parsed_moment,
-    parsed_time,
-    unit_in_name,
-)
+from dfopt.time_units import NANOSECONDS
 
 DELIMITERS = ",;\t"
 """What may stand between values; the one that the first line has most often does."""
 
 MOST_VALUES = 5
 """At most this many values of a column are named."""
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+# Powers of ten with an exponent, so that a product shows its last written digit by its own.
+_NANOSECONDS = {unit: Decimal(length).normalize() for unit, length in NANOSECONDS.items()}
+_NANOSECONDS |= {"m": Decimal("60E9"), "h": Decimal("3600E9")}
+_PART = re.compile(rf"([0-9]+(?:\.[0-9]+)?)\s*({'|'.join(_NANOSECONDS)})\s*")
+_PARTS = re.compile(f"(?:{_PART.pattern})+")
+
+_UNIT_WORDS = {"seconds": "s", "milliseconds": "ms", "microseconds": "us", "nanoseconds": "ns"}
+_UNIT_OF_NAME = re.compile(rf"(?:.*[\W_])?({'|'.join((*_UNIT_WORDS, *NANOSECONDS))})\W*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +46,16 @@ class LogTable:
 
     names: list[str]
     rows: list[tuple[int, list[str]]]
+
+    @property
+    def lines(self) -> list[int]:
+        """The numbers of the rows' lines."""
+        return [line for line, _ in self.rows]
+
+    def without(self, other: LogTable) -> LogTable:
+        """Return the rows that are not in another table."""
+        others = set(other.lines)
+        return replace(self, rows=[row for row in self.rows if row[0] not in others])
 
     def column(self, name: str) -> list[str]:
         """Return the cells of a column.
@@ -118,7 +141,7 @@ def either(values: Collection[str]) -> str:
     return " or ".join(map(repr, values))
 
 
-def read_table(path: str | Path, what: str) -> LogTable:
+def read_log_table(path: str | Path, what: str) -> LogTable:
     """Return the table in a file whose first line names the columns.
 
     Parameters
@@ -156,3 +179,42 @@ def read_table(path: str | Path, what: str) -> LogTable:
                 place=f"line {line}",
             )
     return LogTable(names=names, rows=rows)
+
+
+def unit_in_name(column: str) -> str | None:
+    """Return the unit with which a column's name ends, as in ``start_s`` and ``latency (ms)``."""
+    found = _UNIT_OF_NAME.fullmatch(column.lower())
+    return _UNIT_WORDS.get(found[1], found[1]) if found else None
+
+
+def is_number(text: str) -> bool:
+    """Return whether a time has no unit."""
+    try:
+        return abs(Decimal(text)) <= LARGEST_TOTAL
+    except InvalidOperation:
+        return False
+
+
+def parsed_time(text: str, unit: str | None) -> Decimal | None:
+    """Return the nanoseconds of ``9.5`` in this unit, of ``9.5s`` or of ``1m2.25s``; or None.
+
+    The exponent is that of the last digit that is written.
+    """
+    if unit is not None and is_number(text):
+        return Decimal(text) * _NANOSECONDS[unit]
+    if _PARTS.fullmatch(text) is None:
+        return None
+    first, *others = (Decimal(number) * _NANOSECONDS[of] for number, of in _PART.findall(text))
+    return sum(others, first)
+
+
+def parsed_moment(text: str) -> Decimal | None:
+    """Return the nanoseconds since 1970 of a time in ISO 8601, in UTC without a zone; or None."""
+    try:
+        moment = datetime.fromisoformat(text.removesuffix(" UTC"))
+    except ValueError:
+        return None
+    since = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - _EPOCH
+    digits = re.search(r"[.,]([0-9]+)", text)
+    seconds = since // timedelta(seconds=1) + Decimal(f"0.{digits[1]}" if digits else 0)
+    return seconds * _NANOSECONDS["s"]

@@ -1,4 +1,8 @@
-"""Makes a trace of the requests of a log."""
+"""Reads a log of requests, a CSV file with a request on each line, as a trace.
+
+A request is a task, the model that it asks for is its fragment, and the machine or GPU that serves
+it is a CPU.
+"""
 
 from __future__ import annotations
 
@@ -14,31 +18,98 @@ from typing import Any
 import numpy as np
 
 from dfopt.checks import LARGEST_TOTAL
-from dfopt.errors import DfoptWarning, FileError
+from dfopt.errors import DfoptError, DfoptWarning, FileError
 from dfopt.problem.cache_state import Leaves
 from dfopt.problem.instance import Objective
 from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyG
 from dfopt.render import counted
-from dfopt.structs import replace
 from dfopt.time_units import NANOSECONDS, exact_time
 from dfopt.trace.assumed import Assumed
-from dfopt.trace.events import Stop
+from dfopt.trace.events import Stop, Wakeups
 from dfopt.trace.lengths import Lengths
+from dfopt.trace.log_table import (
+    LogTable,
+    either,
+    is_number,
+    parsed_time,
+    read_log_table,
+    unit_in_name,
+)
 from dfopt.trace.quality import Quality
-from dfopt.trace.readers.request_log.log_table import LogTable, either, read_table
-from dfopt.trace.readers.request_log.log_times import parsed_time, unit_in_name
-from dfopt.trace.readers.request_log.request_columns import RequestColumns
 from dfopt.trace.trace import (
-    LEAVES,
     REQUEST_LOG,
-    UNMANAGED,
+    Dispatch,
     Numbering,
-    TaskWakeups,
     Trace,
     TraceHeader,
+    trace_of_dispatches,
 )
 
 MILLISECOND = NANOSECONDS["ms"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestColumns:
+    """The names of a log's columns; None for what the log does not have.
+
+    Parameters
+    ----------
+    df
+        The fragment, such as the model.
+    task
+        The name of the request; None: the number of its line. A name that comes again gets a
+        number, as in ``chat.2``.
+    arrival, start, end
+        Points in time: when the request came, when its work began, and when it ended.
+    duration
+        How long its work took. With ``end`` it gives the start.
+    queued
+        How long it waited before its work began. With ``arrival`` it gives the start, with a start
+        the arrival.
+    cpu
+        The CPU, such as the GPU, that served it.
+    """
+
+    df: str
+    task: str | None = None
+    arrival: str | None = None
+    start: str | None = None
+    end: str | None = None
+    duration: str | None = None
+    queued: str | None = None
+    cpu: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.start is not None and self.gives_starts_by_ends:
+            raise FileError("of `start`, `end` and `duration` two are enough; leave out one")
+        knows_starts = self.start is not None or self.gives_starts_by_ends
+        if self.queued is not None and (self.arrival is None) != knows_starts:
+            raise FileError(
+                "`queued` goes with `arrival`, with `start`, or with `end` and `duration`; name "
+                "one of these"
+            )
+        if not self.has_starts and (self.arrival is None or self.duration is None):
+            raise FileError(
+                "name the columns `start` and `end` or `duration`, `end` and `duration`, or "
+                "`arrival` and `duration`"
+            )
+        if self.end is None and self.duration is None:
+            raise FileError("name the column `end` or `duration`")
+        if self.cpu is not None and not self.has_starts:
+            raise FileError(
+                "`cpu` needs `start`: without it nothing is known of the schedule; leave `cpu` "
+                "out, or name the time in the queue with `queued`"
+            )
+
+    @property
+    def has_starts(self) -> bool:
+        """Whether the log says when work began."""
+        return self.start is not None or self.queued is not None or self.gives_starts_by_ends
+
+    @property
+    def gives_starts_by_ends(self) -> bool:
+        """Whether a start is an end less a duration."""
+        return self.end is not None and self.duration is not None
 
 
 @dataclass(slots=True)
@@ -65,7 +136,7 @@ class Rounding:
     than 2 ms, is taken for that.
     """
 
-    limit: int
+    limit: int = 2 * MILLISECOND
     excesses: list[int] = field(default_factory=list)
 
     def forgive(self, excesses: Iterable[int], lines: Iterable[int], problem: str) -> None:
@@ -85,6 +156,26 @@ class Rounding:
             f"shortened requests or moved arrivals {counted(len(self.excesses), 'time')}, by at "
             f"most {most}, so that times agree: with so few digits, up to {limit} may be rounding"
         )
+
+
+def parse_load_time(text: str, unit: str | None = None) -> int:
+    """Return the nanoseconds of a load time such as ``25s``, or of ``2.5`` in this unit.
+
+    Raises
+    ------
+    DfoptError
+        When the text stands for no time, or has no unit and none is given.
+    """
+    # A wrong unit is refused when the log is read.
+    time = parsed_time(text.strip(), unit if unit in (None, *NANOSECONDS) else "s")
+    if time is None and is_number(text):
+        raise DfoptError(f"{text!r} has no unit; write it, as in {text}s, or give `time_unit`")
+    if time is None or time < 0:
+        raise DfoptError(
+            f"{text!r} is no load time; write a number from 0 on with its unit, such as 25s or "
+            "2500ms"
+        )
+    return round(time)
 
 
 def read_request_log(  # noqa: PLR0913 - what the log has, and what it does not say
@@ -152,7 +243,7 @@ def read_request_log(  # noqa: PLR0913 - what the log has, and what it does not 
         raise FileError(f"must be at least 1, not {cpus}", place="cpus")
     if not columns.has_starts and cpus is None:
         raise FileError("does not say how many CPUs there are; give `cpus`")
-    table, notices = _chosen(read_table(path, "request"), columns, where or {}, where_not or {})
+    table, notices = _chosen(read_log_table(path, "request"), columns, where or {}, where_not or {})
     requests, rounding = _requests(table, columns, time_unit, duration_unit)
     used = _place(requests, columns, cpus, rounding)
     is_known = columns.has_starts and (columns.cpu is not None or used == 1)
@@ -176,25 +267,48 @@ def read_request_log(  # noqa: PLR0913 - what the log has, and what it does not 
     unit = next(unit for unit in ("ms", "us", "ns") if whole % NANOSECONDS[unit] == 0)
     size = NANOSECONDS[unit]
     penalty: Penalty | None = None
-    lines = leaves = None
-    if isinstance(load_times, int):
-        penalty = PenaltyG(fill=load_times // size, write_back=0)
-    elif load_times is not None:
+    has_lines = load_times is not None and not isinstance(load_times, int)
+    if has_lines:
         penalty = PenaltyF(read_line=1, write_back=0)
-        lines = np.array([loads[request.df] // size for request in requests], np.int64)
-        leaves = np.full(len(requests), LEAVES.index(Leaves.CLEAN), np.int8)
-    header = TraceHeader(
-        name=Path(path).stem,
-        source=REQUEST_LOG,
-        time_unit=unit,
-        policy=None if columns.has_starts else "first come, first served; loads take no time",
-        penalty=penalty,
-        objective=Objective.TOTAL_PENALTY,
-        cold_start=True,
-        lengths=Lengths.WITHOUT_SWITCHES,
-        assumed=assumed,
+    elif isinstance(load_times, int):
+        penalty = PenaltyG(fill=load_times // size, write_back=0)
+    numbers = Numbering()
+    tasks = [numbers[request.name] for request in requests]
+    came = zip((request.arrival for request in requests), tasks, strict=True)
+    arrivals = sorted((time, task) for time, task in came if time is not None)
+    return trace_of_dispatches(
+        [
+            Dispatch(
+                cpu=r.number,
+                start=r.start // size,
+                end=r.end // size,
+                task=r.name,
+                fragment=r.df or None,
+                lines=loads[r.df] // size if has_lines else None,
+                leaves=Leaves.CLEAN if has_lines else None,
+            )
+            for r in requests
+        ],
+        cpus=used,
+        stop=np.full(len(requests), Stop.ENDS, np.int8),
+        wakeups=Wakeups(
+            time=np.array([time // size for time, _ in arrivals], np.int64),
+            waker=np.full(len(arrivals), -1, np.int32),
+            woken=np.array([woken for _, woken in arrivals], np.int32),
+        ),
+        header=TraceHeader(
+            name=Path(path).stem,
+            source=REQUEST_LOG,
+            time_unit=unit,
+            policy=None if columns.has_starts else "first come, first served; loads take no time",
+            penalty=penalty,
+            objective=Objective.TOTAL_PENALTY,
+            cold_start=True,
+            lengths=Lengths.WITHOUT_SWITCHES,
+            assumed=assumed,
+        ),
+        quality=Quality(events=len(requests)),
     )
-    return replace(_trace(requests, used, size), header=header, lines=lines, leaves=leaves)
 
 
 def _chosen(
@@ -209,17 +323,16 @@ def _chosen(
         for name, values in wanted.items():
             chosen = chosen.where(name, values, is_wanted=is_wanted)
             conditions.append(f"{name!r} {'is not' if is_wanted else 'is'} {either(values)}")
-    kept = {line for line, _ in chosen.rows}
-    left_out = replace(table, rows=[row for row in table.rows if row[0] not in kept])
+    left_out = table.without(chosen)
     if not left_out.rows:
         return chosen, []
     said = f"left out {counted(len(left_out.rows), 'request')} where {' or '.join(conditions)}"
     names = (columns.cpu, columns.start, columns.end, columns.duration)
-    cells = [left_out.column(name) for name in names if name is not None]
-    lengths = left_out.column(columns.duration) if columns.duration else cells[0]
+    cells = {name: left_out.column(name) for name in names if name is not None}
+    lengths = cells.get(columns.duration or "", repeat("?"))
     ran = sum(
-        all(row) and (columns.duration is None or parsed_time(length, "s") != 0)
-        for *row, length in zip(*cells, lengths, strict=True)
+        all(row) and parsed_time(length, "s") != 0
+        for *row, length in zip(*cells.values(), lengths, strict=False)
     )
     if ran and columns.has_starts:
         said += f"; {ran} of them had run, and may have loaded a model: then they should stay"
@@ -233,7 +346,7 @@ def _requests(
 
     Each comes before it starts, and starts before it ends.
     """
-    rounding = Rounding(limit=2 * MILLISECOND)
+    rounding = Rounding()
 
     def times(name: str | None, *, is_point: bool) -> Any:
         if name is None:
@@ -247,7 +360,7 @@ def _requests(
         times(name, is_point=True) for name in (columns.arrival, columns.start, columns.end)
     )
     duration, queued = (times(name, is_point=False) for name in (columns.duration, columns.queued))
-    lines = [line for line, _ in table.rows]
+    lines = table.lines
     if columns.gives_starts_by_ends:
         start = end - duration
     if queued is not None and start is not None:
@@ -393,7 +506,7 @@ def _load_times(
             raise FileError(f"must be at least 0, not {load_times}", place="load_times")
         return {"": 0} | dict.fromkeys(models, load_times)
     try:
-        table = read_table(load_times, "load time")
+        table = read_log_table(load_times, "load time")
         if not table.names[1:]:
             raise FileError("has one column; write the model, a comma and its load time")
         load = table.names[1]
@@ -438,27 +551,3 @@ def _take_loads_off(requests: list[LoggedRequest], loads: Mapping[str, int]) -> 
         "their CPU or after another model"
     )
     return notice + (f"; {shorter} took no longer than the load, and keep 1ms" if shorter else "")
-
-
-def _trace(requests: list[LoggedRequest], cpus: int, size: int) -> Trace:
-    """Return the trace of requests that are ordered by start, in a unit of this many ns."""
-    tasks, fragments = Numbering(), Numbering()
-    task = np.array([tasks[r.name] for r in requests], np.int32)
-    arrivals = sorted((r.arrival, tasks[r.name]) for r in requests if r.arrival is not None)
-    return Trace(
-        cpus=cpus,
-        cpu=np.array([r.number for r in requests], np.int32),
-        start=np.array([r.start // size for r in requests], np.int64),
-        end=np.array([r.end // size for r in requests], np.int64),
-        task=task,
-        fragment=np.array([fragments[r.df] if r.df else UNMANAGED for r in requests], np.int32),
-        tasks=tasks.tasks,
-        fragments=fragments.names,
-        stop=np.full(len(requests), Stop.ENDS, np.int8),
-        wakeups=TaskWakeups(
-            time=np.array([time // size for time, _ in arrivals], np.int64),
-            waker=np.full(len(arrivals), -1, np.int32),
-            woken=np.array([woken for _, woken in arrivals], np.int32),
-        ),
-        quality=Quality(events=len(requests)),
-    )

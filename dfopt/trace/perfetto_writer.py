@@ -10,9 +10,9 @@ import numpy as np
 
 from dfopt.trace.events import Integers
 from dfopt.trace.perfetto_packets import framed, perfetto_classes
-from dfopt.trace.stretches import stretches_in_order
+from dfopt.trace.stretches import paid_so_far, stretches_in_order
 from dfopt.trace.time_units import nanoseconds_per_unit
-from dfopt.trace.trace import LEAVES, NOT_GIVEN, UNMANAGED, Trace
+from dfopt.trace.trace import Trace
 
 MACHINE = 1
 """The track above those of the CPUs."""
@@ -109,38 +109,29 @@ class _Writer:
     def _describe(self, event: Any, row: int) -> None:
         """Add the fields of a dispatch: its name, its fragment as category, lines and leaves."""
         trace = self._trace
-        name = trace.tasks[trace.task[row]].name
-        comm = "" if trace.comm is None else trace.comms[trace.comm[row]]
+        name, comm = trace.tasks[trace.task[row]].name, trace.comm_of(row)
         event.name = f"{comm} {name}" if comm else name
-        if trace.fragment[row] != UNMANAGED:
-            event.categories.append(trace.fragments[trace.fragment[row]])
-        if trace.lines is not None and trace.lines[row] != NOT_GIVEN:
-            event.debug_annotations.add(name="lines", int_value=int(trace.lines[row]))
-        if trace.leaves is not None and trace.leaves[row] != NOT_GIVEN:
-            leaves = str(LEAVES[trace.leaves[row]])
-            event.debug_annotations.add(name="leaves", string_value=leaves)
+        fragment = trace.fragment_of(row)
+        if fragment is not None:
+            event.categories.append(fragment)
+        for key, value in trace.notes_of(row).items():
+            kind = "int_value" if isinstance(value, int) else "string_value"
+            event.debug_annotations.add(name=key, **{kind: value})
 
     def counters(self, costs: Integers) -> Iterator[Any]:
         """Yield the packets of the costs, added up on each CPU."""
         trace = self._trace
         first = int(trace.start[0]) if len(trace) else 0
-        sums = [0] * trace.cpus
-        ends = [first] * trace.cpus
-        for cpu in range(trace.cpus):
-            yield self._counted(cpu, first, 0)
-        for cpu, start, end, cost in zip(
-            trace.cpu.tolist(),
-            trace.start.tolist(),
-            trace.end.tolist(),
-            costs.tolist(),
-            strict=True,
-        ):
-            ends[cpu] = end
-            if cost:
-                sums[cpu] += cost
-                yield self._counted(cpu, start, sums[cpu])
-        for cpu in range(trace.cpus):
-            yield self._counted(cpu, ends[cpu], sums[cpu])
+        last = [(first, 0)] * trace.cpus
+        for cpu, (time, paid) in enumerate(last):
+            yield self._counted(cpu, time, paid)
+        columns = (trace.cpu.tolist(), trace.start.tolist(), trace.end.tolist())
+        for cpu, start, end, paid in zip(*columns, paid_so_far(trace, costs), strict=True):
+            if paid != last[cpu][1]:
+                yield self._counted(cpu, start, paid)
+            last[cpu] = end, paid
+        for cpu, (time, paid) in enumerate(last):
+            yield self._counted(cpu, time, paid)
 
     def _counted(self, cpu: int, time: int, value: int) -> Any:
         packet = self._event(_counter_of(cpu), time, self._classes.TrackEvent.TYPE_COUNTER)

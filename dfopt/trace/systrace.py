@@ -11,9 +11,8 @@ from collections.abc import Iterable, Iterator
 from typing import BinaryIO
 
 from dfopt.errors import FileError
-from dfopt.trace.readers.ftrace import FTRACE
-from dfopt.trace.readers.kernel_text import Piece, pieces_of, read_kernel_text
-from dfopt.trace.readers.perf import PERF
+from dfopt.trace.kernel_lines import FTRACE, read_ftrace_pieces
+from dfopt.trace.kernel_text import Piece, pieces_of
 from dfopt.trace.trace import Trace
 
 _BEGIN = re.compile(
@@ -40,7 +39,7 @@ def read_systrace(stream: BinaryIO) -> Trace:
     FileError
         With line and remedy, when the page holds no text of ftrace.
     """
-    return read_kernel_text(_sections(pieces_of(stream)), FTRACE, other=PERF)
+    return read_ftrace_pieces(_sections(pieces_of(stream)))
 
 
 def _sections(pieces: Iterable[Piece]) -> Iterator[Piece]:

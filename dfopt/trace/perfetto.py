@@ -1,4 +1,10 @@
-"""Perfetto's traces, as far as they hold the kernel's scheduling events."""
+"""Perfetto's traces, as far as they hold the kernel's scheduling events.
+
+The events of a CPU come in bundles, in order of time. The bundles of all CPUs stand in the order in
+which the recorder read their buffers. A bundle holds switches one by one, or as columns
+(``compact_sched``). The columns say which thread runs next, but not which one has run: that is the
+thread to which the CPU's switch before went.
+"""
 
 from __future__ import annotations
 
@@ -14,23 +20,24 @@ from dfopt.structs import replace
 from dfopt.trace.dispatches import IDLE, trace_of
 from dfopt.trace.events import (
     ANY_CPU,
+    STATE_BITS,
     Exits,
     Forks,
     Integers,
     KernelEvents,
     Loss,
     Marks,
+    Stop,
+    Switches,
     ThreadGroups,
     Wakeups,
 )
 from dfopt.trace.perfetto_packets import PacketCutError, packets
-from dfopt.trace.readers.perfetto_bundles import IN_INTERRUPT, Bundles, table, words
 from dfopt.trace.trace import Numbering, Trace
 
 WAKEUPS = ("sched_waking", "sched_wakeup", "sched_wakeup_new")
-EVENTS = (
-    "sched_switch", *WAKEUPS, "sched_process_fork", "task_newtask", "sched_process_exit", "print",
-)  # fmt: skip
+EXIT = "sched_process_exit"
+EVENTS = (*WAKEUPS, "sched_process_fork", "task_newtask", EXIT, "print")
 
 IN_SAME_PROCESS = 0x10000
 """The flag of a new task that is a thread of its parent's process (CLONE_THREAD)."""
@@ -39,6 +46,24 @@ NO_SWITCH = (
     "holds no sched_switch event of the kernel; record the data source linux.ftrace with "
     "sched/sched_switch"
 )
+
+UNKNOWN = -1
+"""A thread that a column leaves out."""
+
+IDLE_COMM = "swapper"
+
+ENDED = 0x10 | 0x20
+"""The bits of a thread's state that say that it has ended (EXIT_DEAD, EXIT_ZOMBIE)."""
+
+IN_INTERRUPT = 0x08 | 0x40
+"""The bits of an event's flags that say that a hardware interrupt caused it.
+
+The bit 0x10, a soft interrupt, is not among them: threads raise those themselves, for instance when
+they send.
+"""
+
+SWITCH_COLUMNS = 8
+"""Rows of cpu, time, previous, its comm, its state, next, its comm, its priority."""
 
 MARK = re.compile(r"(?:^|[ :=|])dfopt:df= *([^ \n](?:.*[^ \n])?)[ \n]*\Z")
 
@@ -70,7 +95,7 @@ def read_perfetto(stream: BinaryIO) -> Trace:
                 raise FileError(error.problem, place=f"packet {count}") from None
     except PacketCutError as error:
         cut, count = error, error.number
-    if not found.has_switches:
+    if not found.switch_count:
         raise _without_switches(cut, has_tracks=found.has_tracks)
     events = found.events(count)
     if cut is not None:
@@ -94,8 +119,12 @@ class _Found:
 
     def __init__(self) -> None:
         self._comms = Numbering()
-        self._bundled = Bundles(self._comms)
+        self._idle_comm = self._comms[IDLE_COMM]
         self._marks = Numbering()
+        self.switch_count = 0
+        self._switches: list[Integers] = []
+        # Rows of time, waker, woken from columns, with the CPU of the waker.
+        self._wakings: list[tuple[int, Integers]] = []
         # For each event its rows, which begin with the time.
         self._rows: dict[str, list[tuple[int, ...]]] = {event: [] for event in EVENTS}
         self._groups: list[tuple[int, ...]] = []
@@ -144,11 +173,6 @@ class _Found:
             case "zstd_compressed_packets":
                 raise FileError("is compressed with zstd; record the trace without that")
 
-    @property
-    def has_switches(self) -> bool:
-        """Whether any packet held a switch."""
-        return self._bundled.switch_count > 0
-
     def _add_bundle(self, bundle: Any, sequence: int) -> None:
         if bundle.cpu >= LARGEST_CPU_COUNT:
             raise FileError(f"is about CPU {bundle.cpu}; the file is damaged, copy it again")
@@ -159,29 +183,57 @@ class _Found:
         follows_loss = bundle.lost_events or bool(bundle.error)
         if follows_loss:
             self._lose(bundle.cpu)
+        columns = bundle.compact_sched
         switches: list[tuple[int, ...]] = []
         for event in bundle.event:
             name = event.WhichOneof("event")
             if name == "sched_switch":
-                switches.append(self._switch(event.timestamp, event.sched_switch))
+                switches.append(self._switch(bundle.cpu, event.timestamp, event.sched_switch))
             elif name in self._rows and (row := self._row(name, event)):
                 self._rows[name].append(row)
-        if (switches or bundle.compact_sched.switch_timestamp) and (
+        if (switches or columns.switch_timestamp) and (
             self._sources.setdefault(bundle.cpu, sequence) != sequence
         ):
             raise FileError(
                 "holds switches of a CPU whose switches another data source recorded before; "
                 "record sched/sched_switch in one linux.ftrace only"
             )
-        self._bundled.add(
-            bundle.cpu, events=switches, columns=bundle.compact_sched, follows_loss=follows_loss
-        )
+        rows = table(switches, SWITCH_COLUMNS)
+        if columns.switch_timestamp:
+            rows = np.concatenate([rows, self._switch_rows(bundle.cpu, columns)])
+            if switches:
+                rows = rows[np.argsort(rows[:, 1], kind="stable")]
+        if columns.waking_timestamp:
+            self._wakings.append((bundle.cpu, _waking_rows(columns)))
+        if follows_loss and len(rows) and rows[0, 2] == UNKNOWN:
+            rows[0, 2:5] = (IDLE, self._idle_comm, 0)
+        self._switches.append(rows)
+        self.switch_count += len(rows)
+
+    def _switch_rows(self, cpu: int, columns: Any) -> Integers:
+        time = _times(columns.switch_timestamp)
+        state = np.array(columns.switch_prev_state, np.int64)
+        following = _whole(columns.switch_next_pid)
+        comm = _whole(columns.switch_next_comm_index)
+        priority = np.array(columns.switch_next_prio, np.int64)
+        names = [self._comms[words(name)] for name in columns.intern_table]
+        if not len(time) == len(state) == len(following) == len(comm) == len(priority):
+            raise FileError("holds columns of unequal length; the file is damaged, copy it again")
+        if comm.max() >= len(names):
+            raise FileError(
+                "names a comm that it does not hold; the file is damaged, copy it again"
+            )
+        unknown = np.full(len(time), UNKNOWN)
+        named = np.array(names, np.int64)[comm]
+        cpus = np.full(len(time), cpu)
+        return np.column_stack([cpus, time, unknown, unknown, state, following, named, priority])
 
     def _lose(self, cpu: int) -> None:
-        self._losses.append(Loss(cpu=cpu, switches_before=self._bundled.switch_count, events=0))
+        self._losses.append(Loss(cpu=cpu, switches_before=self.switch_count, events=0))
 
-    def _switch(self, time: int, switch: Any) -> tuple[int, ...]:
+    def _switch(self, cpu: int, time: int, switch: Any) -> tuple[int, ...]:
         return (
+            cpu,
             _time(time),
             _thread(switch.prev_pid),
             self._comms[words(switch.prev_comm)],
@@ -213,35 +265,64 @@ class _Found:
 
     def events(self, count: int) -> KernelEvents:
         """Return all events; ``count`` is the number of packets."""
-        switches = self._bundled.switches()
-        wakings = np.concatenate([self._bundled.wakings(switches), self._table("sched_waking")])
+        switches = self._all_switches()
+        rows = {name: table(rows) for name, rows in self._rows.items() if name != EXIT}
+        wakings = np.concatenate([self._all_wakings(switches), rows["sched_waking"]])
         if not len(wakings):
-            wakings = np.concatenate([self._table(name) for name in WAKEUPS])
-        wakeup_time, waker, woken = _by_time(wakings)
+            wakings = np.concatenate([rows[name] for name in WAKEUPS])
         # task_newtask comes before sched_process_fork, for more threads, and names processes.
-        forks = self._rows["task_newtask"] or self._rows["sched_process_fork"]
-        fork_time, parent, child = _by_time(table(forks))
-        exit_time, ended = _by_time(table(self._rows["sched_process_exit"], 2))
-        group_time, thread, process = _by_time(table([*self._groups, *self._groups_at_birth()]))
-        birth_time, maker, born = _by_time(self._table("sched_wakeup_new"))
-        mark_time, marking, fragment = _by_time(self._table("print"))
+        forks = rows["task_newtask" if len(rows["task_newtask"]) else "sched_process_fork"]
         self._add_losses_of_buffers()
         return KernelEvents(
             switches=switches,
-            wakeups=Wakeups(time=wakeup_time, waker=waker, woken=woken),
-            first_wakeups=Wakeups(time=birth_time, waker=maker, woken=born),
-            forks=Forks(time=fork_time, parent=parent, child=child),
-            exits=Exits(time=exit_time, pid=ended),
-            groups=ThreadGroups(time=group_time, pid=thread, tgid=process),
-            marks=Marks(time=mark_time, pid=marking, df=fragment, names=self._marks.names),
+            wakeups=Wakeups.of(_by_time(wakings)),
+            first_wakeups=Wakeups.of(_by_time(rows["sched_wakeup_new"])),
+            forks=Forks.of(_by_time(forks)),
+            exits=Exits.of(_by_time(table(self._rows[EXIT], 2))),
+            groups=ThreadGroups.of(_by_time(table([*self._groups, *self._groups_at_birth()]))),
+            marks=Marks.of(_by_time(rows["print"]), names=self._marks.names),
             losses=tuple(self._losses),
             comms=self._comms.names,
             cpus=None if self._cpus is None else max(self._cpus, self._highest + 1),
             lines=count,
         )
 
-    def _table(self, name: str) -> Integers:
-        return table(self._rows[name])
+    def _all_switches(self) -> Switches:
+        """Return all switches; where the thread that ran was left out, it is filled in."""
+        rows = np.concatenate([table([], SWITCH_COLUMNS), *self._switches])
+        order = np.argsort(rows[:, 0], kind="stable")
+        sorted_rows = rows[order]
+        unknown = np.flatnonzero(sorted_rows[:, 2] == UNKNOWN)
+        before = sorted_rows[unknown - 1]
+        has_before = (before[:, 0] == sorted_rows[unknown, 0]) & (unknown > 0)
+        sorted_rows[unknown, 2] = np.where(has_before, before[:, 5], IDLE)
+        sorted_rows[unknown, 3] = np.where(has_before, before[:, 6], self._idle_comm)
+        sorted_rows[unknown, 4] *= has_before
+        rows[order] = sorted_rows
+        state = rows[:, 4]
+        asleep = np.where(state & STATE_BITS, Stop.SLEEPS, Stop.PREEMPTED)
+        return Switches(
+            cpu=rows[:, 0].astype(np.int32),
+            time=rows[:, 1].copy(),
+            previous=rows[:, 2].astype(np.int32),
+            previous_comm=rows[:, 3].astype(np.int32),
+            previous_stop=np.where(state & ENDED, Stop.ENDS, asleep).astype(np.int8),
+            next=rows[:, 5].astype(np.int32),
+            next_priority=rows[:, 7].astype(np.int32),
+        )
+
+    def _all_wakings(self, switches: Switches) -> Integers:
+        """Return the wakeups that are given as columns: rows of time, waker, woken."""
+        found = [table([])]
+        for cpu in sorted({cpu for cpu, _ in self._wakings}):
+            rows = np.concatenate([part for number, part in self._wakings if number == cpu])
+            mine = switches.cpu == cpu
+            times, following = np.maximum.accumulate(switches.time[mine]), switches.next[mine]
+            before = np.searchsorted(times, rows[:, 0], side="right") - 1
+            ran = np.where(before >= 0, following[before], IDLE) if len(times) else IDLE
+            rows[:, 1] = np.where(rows[:, 1] == UNKNOWN, ran, rows[:, 1])
+            found.append(rows)
+        return np.concatenate(found)
 
     def _groups_at_birth(self) -> list[tuple[int, ...]]:
         """Return the processes in which new threads begin, as rows of time, thread, process.
@@ -299,3 +380,38 @@ def _by_time(rows: Integers) -> list[Any]:
     """Return the columns of rows, which begin with the time, in the order of time."""
     rows = rows[np.argsort(rows[:, 0], kind="stable")]
     return [rows[:, 0], *rows[:, 1:].T.astype(np.int32)]
+
+
+def words(text: str | bytes) -> str:
+    """Return a text of a packet, which the classes give as bytes where it is not UTF-8."""
+    return text if isinstance(text, str) else text.decode("utf-8", "backslashreplace")
+
+
+def table(rows: list[tuple[int, ...]], width: int = 3) -> Integers:
+    """Return rows of numbers as an array, also where there are none."""
+    return np.array(rows, np.int64).reshape(-1, width)
+
+
+def _whole(values: Any) -> Integers:
+    column = np.array(values, np.int64)
+    if len(column) and column.min() < 0:
+        raise FileError(f"holds the number {column.min()}; the file is damaged, copy it again")
+    return column
+
+
+def _times(differences: Any) -> Integers:
+    """Return times; all but the first are given as differences from the one before."""
+    if sum(differences) > LARGEST_TOTAL:
+        raise FileError("holds a time beyond 2^62; the file is damaged, copy it again")
+    return np.cumsum(np.array(differences, np.int64))
+
+
+def _waking_rows(columns: Any) -> Integers:
+    time, woken = _times(columns.waking_timestamp), _whole(columns.waking_pid)
+    flags = np.array(columns.waking_common_flags, np.int64)
+    if len(time) != len(woken):
+        raise FileError("holds columns of unequal length; the file is damaged, copy it again")
+    if len(flags) != len(time):  # older versions did not record them
+        flags = np.zeros(len(time), np.int64)
+    waker = np.where(flags & IN_INTERRUPT, IDLE, UNKNOWN)
+    return np.column_stack([time, waker, woken])

@@ -1,7 +1,7 @@
 """Kernel traces that are text.
 
-A :class:`Grammar` describes the lines of one program: :data:`dfopt.trace.readers.perf.PERF` or
-:data:`dfopt.trace.readers.ftrace.FTRACE`.
+A :class:`Grammar` describes the lines of one program: :data:`dfopt.trace.kernel_lines.PERF` or
+:data:`dfopt.trace.kernel_lines.FTRACE`.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from dfopt.errors import FileError
 from dfopt.render import counted
 from dfopt.structs import replace
 from dfopt.trace.dispatches import trace_of
+from dfopt.trace.event_columns import EventColumns, Fields, Row
 from dfopt.trace.events import ANY_CPU, KernelEvents, Loss
-from dfopt.trace.readers.event_columns import PREVIOUS, EventColumns, Fields, Row
 from dfopt.trace.trace import Trace
 
 Pattern = re.Pattern[bytes]
@@ -57,7 +57,7 @@ class Grammar:
         Patterns of lines in other forms, each with the way to get this form instead.
     line
         Matches any single line with its end. Its groups are those of
-        :data:`~dfopt.trace.readers.event_lines.EVENT` and those of the head: ``pid``, ``tgid``,
+        :data:`~dfopt.trace.kernel_lines.EVENT` and those of the head: ``pid``, ``tgid``,
         ``cpu``, ``flags``. The last group, ``unparsed``, holds a line that is not understood.
     usual
         A faster pattern for events in their usual form. It does not understand all lines that
@@ -149,6 +149,20 @@ def read_kernel_text(pieces: Iterable[Piece], grammar: Grammar, other: Grammar) 
     return trace_of(reading.events())
 
 
+@dataclass(slots=True)
+class _Unparsed:
+    """How many lines could not be understood, and the first of them."""
+
+    count: int = 0
+    first: int | None = None
+    words: bytes = b""
+
+    def add(self, line: int, words: bytes = b"") -> None:
+        if not self.count:
+            self.first, self.words = line, words
+        self.count += 1
+
+
 class _Reading:
     def __init__(self, grammar: Grammar, other: Grammar) -> None:
         self._grammar = grammar
@@ -163,11 +177,7 @@ class _Reading:
         self._overwritten = 0
         self._lines = 0
         self._blanks = 0
-        self._unparsed = 0
-        self._first_unparsed: int | None = None
-        self._first_unparsed_words = b""
-        self._unparsed_switches = 0
-        self._first_unparsed_switch = (0, b"")
+        self._unparsed, self._unparsed_switches = _Unparsed(), _Unparsed()
 
     def add(self, piece: Piece) -> None:
         text = piece.text
@@ -203,16 +213,18 @@ class _Reading:
         last = rows[-1:]
         if cut and (fields.having(last, "fork") or fields.having(last, "mark")):
             # The last word of the line may be incomplete.
-            self._add_unparsed(b"", first_line + len(rows) - 1)
+            self._unparsed.add(first_line + len(rows) - 1)
             del rows[-1]
         if fields.have(rows, "unparsed"):
             self._blanks += text.count(b"\n\n")
             for line, words in enumerate(fields.words(rows, "unparsed"), first_line):
                 if words:
                     self._check_program(words, line)
-                    self._add_unparsed(words, line)
+                    self._unparsed.add(line, words)
+                    if SWITCH in words:
+                        self._unparsed_switches.add(line, words)
         if fields is self._fields:  # the usual pattern does not match such lines
-            previous = fields.words(rows, *PREVIOUS)
+            previous = fields.words(rows, "previous")
             self._check_threads(fields.words(rows, "pid"), previous, first_line)
         if self._cpus is not None:
             self._check_cpus(fields.words(rows, "cpu"), self._cpus, first_line)
@@ -227,16 +239,6 @@ class _Reading:
                 return rows, self._usual_fields
             self._usual_tries -= 1
         return self._grammar.line.findall(text), self._fields
-
-    def _add_unparsed(self, words: bytes, line: int) -> None:
-        self._unparsed += 1
-        if self._first_unparsed is None:
-            self._first_unparsed = line
-            self._first_unparsed_words = words
-        if SWITCH in words:
-            self._unparsed_switches += 1
-            if self._unparsed_switches == 1:
-                self._first_unparsed_switch = line, words
 
     def _check_program(self, text: bytes, line: int) -> None:
         if self._other.head.match(text) and not self._grammar.head.match(text):
@@ -280,19 +282,20 @@ class _Reading:
         FileError
             When most lines, or all switches, could not be understood.
         """
-        line, words = self._first_unparsed, self._first_unparsed_words
+        unparsed, switches = self._unparsed, self._unparsed_switches
         wrong = None
-        if self._unparsed_switches and not self._columns.switch_count:
-            line, words = self._first_unparsed_switch
-            wrong = f"{counted(self._unparsed_switches, 'sched_switch line')}, none of which is"
-        elif self._unparsed > MOST_UNPARSED * (self._lines - self._blanks):
-            wrong = f"{self._unparsed} lines, out of {self._lines}, that are no"
+        if switches.count and not self._columns.switch_count:
+            unparsed = switches
+            wrong = f"{counted(switches.count, 'sched_switch line')}, none of which is"
+        elif unparsed.count > MOST_UNPARSED * (self._lines - self._blanks):
+            wrong = f"{unparsed.count} lines, out of {self._lines}, that are no"
         if wrong is not None:
-            remedies = (remedy for form, remedy in self._grammar.hints if form.search(words))
+            hints = self._grammar.hints
+            remedies = (remedy for form, remedy in hints if form.search(unparsed.words))
             raise FileError(
                 f"is the first of {wrong} {self._grammar.name}; "
                 f"{next(remedies, self._grammar.remedy)}",
-                place=f"line {line}",
+                place=f"line {unparsed.first}",
             )
         events = self._columns.events()
         cpus = self._cpus
@@ -304,8 +307,8 @@ class _Reading:
             cpus=cpus,
             overwritten=max(0, self._overwritten),
             lines=self._lines,
-            unparsed=self._unparsed,
-            first_unparsed=self._first_unparsed,
+            unparsed=unparsed.count,
+            first_unparsed=unparsed.first,
         )
 
 

@@ -1,1 +1,0 @@
-"""Readers of traces, one module for each format."""

@@ -1,1 +1,0 @@
-"""One writer for each format of traces."""
