@@ -28,3 +28,7 @@ def test_they_are_found_by_task_and_time(moments, asked):
     assert found.count(task, time).tolist() == [
         sum(of == one and moment <= end for of, moment in ordered) for one, end in asked
     ]
+    following = found.following(task, time).tolist()
+    for (of, begin), number in zip(asked, following, strict=True):
+        later = [moment for moment in ordered if moment[0] == of and moment[1] >= begin]
+        assert (moments[number] if number >= 0 else None) == next(iter(later), None)
