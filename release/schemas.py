@@ -27,7 +27,6 @@ from dfopt.simulate.runs import RUN_QUEUE
 from dfopt.simulate.scenario import DomainRow
 from dfopt.simulate.scenario_document import ScenarioDocument
 from dfopt.structs import parts_of
-from dfopt.trace.readers.dfopt_trace_lines import KINDS, HeaderLine
 from dfopt.trace.dfopt_trace import KINDS, HeaderLine
 from dfopt.type_reader import derived_key, keys_of
 from dfopt.verify import VERIFICATIONS
