@@ -9,10 +9,7 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
-CALLERS = (
-    "dfopt.solvers.heuristics.segment_exchange:first_calls",
-    "dfopt.solvers.tour.segment_moves:first_call",
-)
+CALLERS: tuple[str, ...] = ()
 """Functions that call the loops of a method once."""
 
 
@@ -23,7 +20,7 @@ def version_of_loops() -> list[object]:
     assert package.origin is not None
     sources = Path(package.origin).parent.rglob("*.py")
     loops = [source for source in sources if "\n@compiled" in source.read_text("utf-8")]
-    return [sys.version, max(source.stat().st_mtime_ns for source in loops)]
+    return [sys.version, max((source.stat().st_mtime_ns for source in loops), default=0)]
 
 
 def compile_loops() -> None:

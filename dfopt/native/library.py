@@ -67,7 +67,7 @@ class ArrayOf:
         return _Array(array.ctypes.data, array.size, array.itemsize)
 
 
-INTS, FLOATS = ArrayOf(np.int64), ArrayOf(np.float64)
+INTS, FLOATS, FLAGS = ArrayOf(np.int64), ArrayOf(np.float64), ArrayOf(np.bool_)
 
 
 class Functions:

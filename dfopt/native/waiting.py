@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dfopt.native.library import (
+    FLAGS,
     FLOAT,
     INT,
     INTS,
@@ -27,8 +28,6 @@ TASK = row(
 )
 STATE = row("finish", "family", "held", "departure", "relief", "gift")
 STEP = row("parent", "task", "cpu", of=np.int32)
-
-FLAGS = ArrayOf(np.bool_)
 
 _instance = Functions(
     "waiting",

@@ -140,7 +140,6 @@ def _phases_under_a_matrix(search: Search) -> Iterator[Phase]:
 
 def _phases_with_waits(search: Search) -> Iterator[Phase]:
     """Yield the phases for releases and precedence."""
-    load_module("dfopt.solvers.timed.solve", search.check)
     from dfopt.solvers.timed.solve import TimedSearch
 
     timed = TimedSearch(search)

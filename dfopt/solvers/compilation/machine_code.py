@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import fcntl
 import logging
-import math
 import os
 import pkgutil
 import subprocess
@@ -18,9 +17,7 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
-import numpy as np
-
-from dfopt.solvers.compilation.compiled import as_plain_python, load, load_kept
+from dfopt.solvers.compilation.compiled import load, load_kept
 
 logger = logging.getLogger(__name__)
 
@@ -69,26 +66,6 @@ class MachineCode:
                 load(self.first_calls, check)  # compiles here what the other process could not
             self._is_loaded = True
             return True
-
-    def walk_meanwhile(self, walk: Callable[[], object], check: Callable[[], None]) -> None:
-        """Load the machine code, and walk in plain Python again and again until it is there.
-
-        Parameters
-        ----------
-        walk
-            Takes a second or so in plain Python.
-        check
-            As for :meth:`is_ready`.
-        """
-        if self.is_ready(check):
-            return
-        state = np.random.get_state()  # machine code has random numbers of its own
-        try:
-            while not self.is_ready(check):
-                with as_plain_python(math.inf, check):
-                    walk()
-        finally:
-            np.random.set_state(state)
 
     def first_calls(self) -> None:
         """Call every function once, so that it is loaded or compiled."""

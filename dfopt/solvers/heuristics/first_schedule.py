@@ -53,13 +53,11 @@ def improve(search: Search, effort: float = 1.0) -> None:
         build(search)
         search.check()
     if search.instance.is_timed:
-        load_module("dfopt.solvers.timed.annealing", search.check)
         from dfopt.solvers.timed.annealing import TimedAnnealing
         from dfopt.solvers.timed.tables import timed_tables
 
         TimedAnnealing(search, timed_tables(search)).run(effort)
     elif is_matrix:
-        load_module("dfopt.solvers.heuristics.segment_exchange", search.check)
         from dfopt.solvers.heuristics.segment_exchange import SegmentExchange
 
         SegmentExchange(search).run(effort)

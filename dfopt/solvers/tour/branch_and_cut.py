@@ -14,9 +14,8 @@ import numpy as np
 
 from dfopt.problem.certificate import Tour
 from dfopt.solvers.tour.cut_program import Arc, CutProgram, TourRelaxation, reduced_costs
-from dfopt.solvers.tour.problem import START, TourProblem
+from dfopt.solvers.tour.problem import START, Floats, TourProblem
 from dfopt.solvers.tour.proof import TourCase, TourWeights, tour_certificate, weights_of
-from dfopt.solvers.tour.separation import Floats
 
 CANDIDATES = 8
 """At most 8 arcs are tried before a case is divided."""

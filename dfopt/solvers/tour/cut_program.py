@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 from ortools.linear_solver import pywraplp
 
-from dfopt.solvers.tour.problem import Integers, TourProblem
-from dfopt.solvers.tour.separation import Cut, Floats, Separator
+from dfopt.solvers.tour.problem import Floats, Integers, TourProblem
+from dfopt.solvers.tour.separation import Cut, Separator
 
 FIRST_ARCS = 6
 """The program begins with the 6 cheapest arcs from each node, and to it."""

@@ -21,6 +21,7 @@ from dfopt.solvers.search import Search
 
 Integers = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
+Floats = npt.NDArray[np.float64]
 
 START = 0
 """The node before the first task; the node after the last one has the largest number."""

@@ -14,18 +14,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from dfopt.solvers.compilation.compiled import compiled
-from dfopt.solvers.tour.problem import START, Flags, Integers, TourProblem
-
-Floats = npt.NDArray[np.float64]
+from dfopt.native.orders import least_cuts
+from dfopt.solvers.tour.problem import START, Flags, Floats, TourProblem
 
 VIOLATION = 1e-3
 """A cut is added if it lacks at least this."""
-
-TINY = 1e-9
-"""Less than this does not flow."""
 
 MOST_CUTS = 60
 """At most this number of cuts are added at once."""
@@ -71,11 +65,12 @@ class Separator:
             ]
         self._sources = np.array([source for source, _ in pairs], dtype=np.int64)
         self._sinks = np.array([sink for _, sink in pairs], dtype=np.int64)
-        self._removed = precedes[:, self._sources].T | precedes[self._sinks, :]
+        removed = precedes[:, self._sources].T | precedes[self._sinks, :]
+        self._removed = np.ascontiguousarray(removed)
 
     def violated(self, flow: Floats) -> list[Cut]:
         """Return cuts that a flow violates, those that lack most first."""
-        values, sides = small_cuts(flow, self._sources, self._sinks, self._removed, 1.0 - VIOLATION)
+        values, sides = least_cuts(flow, self._sources, self._sinks, self._removed, 1.0 - VIOLATION)
         found: dict[bytes, tuple[float, Cut]] = {}
         for pair in np.flatnonzero(values < 1.0 - VIOLATION).tolist():
             source, sink = int(self._sources[pair]), int(self._sinks[pair])
@@ -116,87 +111,3 @@ class Separator:
             if cut.key not in seen:
                 seen.add(cut.key)
                 yield cut
-
-
-@compiled
-def small_cuts(  # noqa: PLR0912, PLR0915 - compiled as a whole
-    flow: Floats, sources: Integers, sinks: Integers, removed: Flags, enough: float
-) -> tuple[Floats, Flags]:
-    """Return for each pair of nodes the maximum flow between them, and a side of the least cut.
-
-    Parameters
-    ----------
-    flow
-        The capacity of each arc.
-    sources, sinks
-        The pairs.
-    removed
-        For each pair, the nodes that are left out.
-    enough
-        Flows of at least this value are not made larger, and their sides are empty.
-    """
-    size = len(flow)
-    count = 0
-    for tail in range(size):
-        for head in range(size):
-            if flow[tail, head] > TINY and tail != head:
-                count += 1
-    # Arc 2a leads forwards, arc 2a + 1 backwards.
-    heads = np.zeros(2 * count, dtype=np.int64)
-    room = np.zeros(2 * count, dtype=np.float64)
-    following = np.full(2 * count, -1, dtype=np.int64)
-    first = np.full(size, -1, dtype=np.int64)
-    arc = 0
-    for tail in range(size):
-        for head in range(size):
-            if flow[tail, head] > TINY and tail != head:
-                heads[arc], heads[arc + 1] = head, tail
-                room[arc] = flow[tail, head]
-                following[arc], following[arc + 1] = first[tail], first[head]
-                first[tail], first[head] = arc, arc + 1
-                arc += 2
-    values = np.zeros(len(sources), dtype=np.float64)
-    sides = np.zeros((len(sources), size), dtype=np.bool_)
-    free = np.zeros(2 * count, dtype=np.float64)
-    reached_by = np.zeros(size, dtype=np.int64)
-    queue = np.zeros(size, dtype=np.int64)
-    for pair in range(len(sources)):
-        source, sink = sources[pair], sinks[pair]
-        free[:] = room
-        total = 0.0
-        while total < enough:
-            # The shortest way on which more can flow (Edmonds and Karp 1972).
-            reached_by[:] = -1
-            reached_by[source] = -2
-            queue[0] = source
-            begin, length = 0, 1
-            while begin < length and reached_by[sink] == -1:
-                node = queue[begin]
-                begin += 1
-                arc = first[node]
-                while arc >= 0:
-                    head = heads[arc]
-                    if free[arc] > TINY and reached_by[head] == -1 and not removed[pair, head]:
-                        reached_by[head] = arc
-                        queue[length] = head
-                        length += 1
-                    arc = following[arc]
-            if reached_by[sink] == -1:
-                for node in range(size):
-                    sides[pair, node] = reached_by[node] != -1
-                break
-            least = 2.0
-            node = sink
-            while node != source:
-                arc = reached_by[node]
-                least = min(least, free[arc])
-                node = heads[arc ^ 1]
-            node = sink
-            while node != source:
-                arc = reached_by[node]
-                free[arc] -= least
-                free[arc ^ 1] += least
-                node = heads[arc ^ 1]
-            total += least
-        values[pair] = total
-    return values, sides

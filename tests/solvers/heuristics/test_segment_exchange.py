@@ -3,7 +3,6 @@
 import random
 from contextlib import suppress
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 
@@ -12,7 +11,7 @@ from dfopt.problem.cache_state import CacheState
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyMatrix
 from dfopt.solvers.exhaustive import solve_exhaustively
-from dfopt.solvers.heuristics.segment_exchange import SegmentExchange, anneal
+from dfopt.solvers.heuristics.segment_exchange import SegmentExchange
 from dfopt.solvers.search import Search, SearchOver
 from dfopt.solvers.sizes import find_room
 from tests.solvers.optimum import badly_started
@@ -81,24 +80,15 @@ def test_costs_are_kept_exactly(objective: Objective, room: int) -> None:
     search = badly_started(instance)
     before = search.objective
     assert before is not None
-    walk = SegmentExchange(search)
-    orders = walk.orders()
-    rows, lengths, loads, costs = orders
-    best, best_lengths, value = rows.copy(), lengths.copy(), np.array([before])
-    anneal(
-        walk._between, walk._sizes, instance.room, walk._by_worst, orders, walk._moved, best,
-        best_lengths, value, 5.0, 50_000, 1,
-    )  # fmt: skip
-    assert (loads == lengths).all()
-    assert lengths.sum() == 60
-    assert lengths.max() <= instance.tasks_per_cpu
-    assert (costs == walk.costs_of(rows, lengths)).all()
-    best[np.arange(5), best_lengths + 1] = len(search.types)
-    ends = walk.costs_of(best, best_lengths)
-    is_sum = objective is Objective.TOTAL_PENALTY
-    assert value[0] == (ends.sum() if is_sum else ends.max()) < before
-    search.found([best[cpu, 1 : best_lengths[cpu] + 1].tolist() for cpu in range(5)])
-    assert search.objective == value[0]
+    walk = SegmentExchange(search).begin()
+    value = walk.walk(50_000, 5.0)
+    assert walk.is_sound
+    orders = walk.best()
+    assert sum(map(len, orders)) == 60
+    assert max(map(len, orders)) <= instance.tasks_per_cpu
+    assert value < before
+    search.found(orders)
+    assert search.objective == value
 
 
 def test_the_same_seed_gives_the_same_schedule() -> None:

@@ -1,0 +1,84 @@
+// Local search where no task waits: CPUs exchange segments of their orders.
+//
+// The cost of an order is a sum over neighbours. So an exchange of two segments changes only the
+// switches at their ends, whatever their lengths, and millions of exchanges a second can be priced.
+// Simulated annealing decides which ones are made (Kirkpatrick, Gelatt and Vecchi 1983).
+
+#pragma once
+
+#include "../base.hpp"
+
+#include <vector>
+
+namespace dfopt::orders {
+
+using Index = std::int32_t;
+
+// What a CPU runs.
+struct Cpu {
+    std::vector<Index> order; // types, between numbers for its beginning and its end
+    std::int64_t load;        // the size of its tasks
+    Cost cost;
+
+    Index length() const { return static_cast<Index>(order.size()) - 2; }
+};
+
+// Tasks that follow each other on a CPU.
+struct Segment {
+    Index first, size;
+
+    Index behind() const { return first + size; }
+};
+
+class SegmentExchange {
+  public:
+    // `between` has what it costs to go from a number (row) to a type or to the end of a CPU: n
+    // types, the end, and the beginning of each CPU. It stays where it is. `sizes` are those of the
+    // types; CPUs have room for sizes, and for `capacity` tasks. The objective is the largest cost
+    // of a CPU if `by_worst`, otherwise the sum. Only a schedule that costs less than `known` is
+    // kept as the best.
+    SegmentExchange(std::span<const Cost> between, std::span<const std::int64_t> sizes,
+                    std::int64_t cpus, std::int64_t room, std::int64_t capacity, bool by_worst,
+                    Cost known, std::uint64_t seed);
+
+    // Gives a CPU its order.
+    void fill(Index cpu, std::span<const std::int64_t> types);
+
+    // Tries exchanges at one temperature.
+    void walk(std::int64_t moves, double temperature);
+
+    Cost best() const { return best_; }
+    // The numbers of the best schedule, beginnings and ends included; before there is one, nothing.
+    std::span<const std::vector<Index>> best_orders() const { return best_orders_; }
+
+    // Whether costs and loads are what they would be if they were added up anew.
+    bool is_sound() const;
+
+  private:
+    Cost between(Index one, Index other) const { return between_[one * columns_ + other]; }
+    Index below(Index limit) { return static_cast<Index>(random_.below(limit)); }
+    Cost path_cost(const Cpu& cpu, Index first, Index last) const;
+    std::int64_t size_of(const Cpu& cpu, Segment segment) const;
+    Index block_size(const Cpu& cpu, Index place) const;
+    void reverse(Cpu& cpu, Index first, Index last, double temperature);
+    void shift(Cpu& cpu, Index place, Index target, bool is_block, double temperature);
+    void exchange(Cpu& one, Index place, Cpu& other, Index other_place, double temperature);
+    Cost change_of(const Cpu& cpu, Segment loses, const Cpu& other, Segment gains) const;
+    bool is_accepted(const Cpu& cpu, Cost change, const Cpu* other, Cost other_change,
+                     double temperature);
+    void keep_best(Cost largest);
+
+    const std::span<const Cost> between_;
+    const std::vector<std::int64_t> sizes_;
+    const std::size_t columns_;
+    const std::int64_t room_;
+    const Index capacity_;
+    const bool by_worst_;
+    Random random_;
+    std::vector<Cpu> cpus_;
+    Cost total_ = 0; // of all CPUs
+    Cost best_;
+    std::vector<std::vector<Index>> best_orders_;
+};
+
+} // namespace dfopt::orders
