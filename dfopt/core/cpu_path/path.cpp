@@ -68,7 +68,6 @@ class Search {
     std::priority_queue<End, std::vector<End>, std::greater<>> ends_;
     std::vector<Cost> begun_;    // of each service: the least price at which it has begun
     std::vector<Index> waiting_; // the services that may begin
-    std::size_t new_ = 0;        // those of them from here on were not there before
     std::size_t service_ = 0, step_ = 0, rise_ = 0, block_ = 0; // what comes next
 };
 
