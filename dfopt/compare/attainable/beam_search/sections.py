@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dfopt.compare.attainable.arrivals import NONE, Arrivals
 from dfopt.compare.dispatches import Rows
@@ -143,12 +142,7 @@ class Sections:
                     int(latest[j]), int((start[beyond] - arrivals.waker_offset[beyond]).min())
                 )
         local[inside] = NOTHING
-        low, latest = tightened(low, latest, before, by, length, offset)
-        order = np.argsort(low, kind="stable")
-        renumbered = np.empty(count + 1, np.int64)
-        renumbered[order] = np.arange(count)
-        renumbered[count] = NOTHING  # which is what NOTHING picks
-        costs, origin = arrivals.costs, self._origin
+        costs = arrivals.costs
         rows = rows_of(
             ELEMENT,
             fragment=arrivals.fragment[inside],
@@ -158,19 +152,29 @@ class Sections:
             first=costs.first[inside],
             last=costs.last[inside],
             length=length,
-            low=low - origin,
-            since=since - origin,
-            latest=np.minimum(latest - origin, FAR),
-            previous=renumbered[before],
-            next=renumbered[after],
-            waker=renumbered[by],
+            low=low,
+            since=since,
+            latest=latest,
+            previous=before,
+            next=after,
+            waker=by,
             offset=offset,
             code=self._codes[inside],
-            guide_start=start[inside] - origin,
+            guide_start=start[inside],
             guide_cpu=self.cpu[inside],
-            next_since=np.where(next_since == FAR, FAR, next_since - origin),
-            next_start=np.where(next_start == NOTHING, NOTHING, next_start - origin),
+            next_since=np.where(next_since == FAR, FAR, next_since - self._origin),
+            next_start=np.where(next_start == NOTHING, NOTHING, next_start - self._origin),
         )
+        tighten(rows)
+        for field in ("low", "since", "latest", "guide_start"):
+            rows[field] -= self._origin
+        rows["latest"] = np.minimum(rows["latest"], FAR)
+        order = np.argsort(rows["low"], kind="stable")
+        renumbered = np.empty(count + 1, np.int64)
+        renumbered[order] = np.arange(count)
+        renumbered[count] = NOTHING  # which is what NOTHING picks
+        for field in ("previous", "next", "waker"):
+            rows[field] = renumbered[rows[field]]
         return inside[order], rows[order]
 
     def _section(self, dispatches: Records, tails: Rows, limits: SectionLimits) -> Section:
@@ -263,20 +267,14 @@ def _begins(numbers: Table, count: int) -> Table:
     return np.searchsorted(numbers, np.arange(count + 1)).astype(np.int64)
 
 
-def tightened(  # noqa: PLR0913, PLR0917 - one column each
-    low: Integers,
-    latest: Integers,
-    previous: Integers,
-    waker: Integers,
-    length: Integers,
-    offset: Integers,
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return earliest and latest starts that leave time for what comes before and after."""
-    lows, ends = low.tolist(), latest.tolist()
-    lengths, offsets = length.tolist(), offset.tolist()
+def tighten(rows: Records) -> None:
+    """Let earliest and latest starts leave time for what comes before and after."""
+    lows, ends = rows["low"].tolist(), rows["latest"].tolist()
+    lengths, offsets = rows["length"].tolist(), rows["offset"].tolist()
+    causes = zip(rows["previous"].tolist(), rows["waker"].tolist(), strict=True)
     linked = [
         (j, before, by)
-        for j, (before, by) in enumerate(zip(previous.tolist(), waker.tolist(), strict=True))
+        for j, (before, by) in enumerate(causes)
         if before != NOTHING or by != NOTHING
     ]
     for j, before, by in linked:
@@ -289,4 +287,4 @@ def tightened(  # noqa: PLR0913, PLR0917 - one column each
             ends[before] = min(ends[before], ends[j] - lengths[before])
         if by != NOTHING:
             ends[by] = min(ends[by], ends[j] - offsets[j])
-    return np.array(lows, np.int64), np.array(ends, np.int64)
+    rows["low"], rows["latest"] = lows, ends
