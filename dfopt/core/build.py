@@ -92,7 +92,10 @@ def build(library: Path = LIBRARY) -> None:
     compiler, link = machine_compiler(), LINK
     if compiler is None:
         compiler, link = FROM_INDEX, [*LINK, "-nostdlib++"]
-    command = [*compiler, *OPTIONS, *shlex.split(os.environ.get("CXXFLAGS", ""))]
+    more = shlex.split(os.environ.get("CXXFLAGS", ""))
+    command = [*compiler, *OPTIONS, *more]
+    if not more:
+        link = [*link, "-Wl,-s"]  # without names for a debugger
     OBJECTS.mkdir(parents=True, exist_ok=True)
 
     def compiled(source: Path) -> Path:
