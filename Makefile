@@ -3,6 +3,7 @@
 VENV := .venv
 BIN := $(VENV)/bin
 PACKAGES := dfopt models/dfopt_models cli/dfopt_cli
+CORE := $(shell find dfopt/core -name '*.[ch]pp')
 INSTANCE ?= instances/hackbench-4-groups-100.json
 PYTEST_ARGS ?= -n auto --maxprocesses 8 --dist worksteal
 
@@ -39,6 +40,7 @@ test: venv  ## run the tests (PYTEST_ARGS=...)
 lint: venv  ## style and format
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/clang-format --dry-run -Werror $(CORE)
 
 types: venv  ## static types, strict
 	$(BIN)/mypy $(PACKAGES)
@@ -144,7 +146,7 @@ $(VENV)/dev: requirements/dev.txt $(VENV)/created
 
 # Either lock holds the build backend; whichever was asked for is installed first. Where the machine
 # has no C++ compiler, the one from the index builds the core.
-$(VENV)/project: pyproject.toml $(shell find dfopt/core -name '*.[ch]pp' -o -name build.py) | $(VENV)/created
+$(VENV)/project: pyproject.toml dfopt/core/build.py $(CORE) | $(VENV)/created
 	@if $(BIN)/python dfopt/core/build.py --needs-compiler; then \
 	  set -x; $(INSTALL_LOCKED) requirements/compiler.txt; \
 	fi

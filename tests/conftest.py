@@ -3,16 +3,11 @@
 import gc
 import os
 import signal
-import subprocess
-import sys
-import threading
 from collections.abc import Generator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
-
-from tests.compile_loops import version_of_loops
 
 # The time to draw or to try an example says nothing about correctness.
 settings.register_profile("local", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -53,28 +48,6 @@ def pytest_configure() -> None:
 
 ROOT = Path(__file__).parents[1]
 
-COMPILED = "dfopt/compiled"
-"""Where pytest keeps of which version of the loops the machine code is on disk."""
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_sessionstart(session: pytest.Session) -> None:
-    """Compile the loops before several processes run the tests, each of which would compile them.
-
-    Quick tests need few of them.
-    """
-    config = session.config
-    is_parallel = config.getoption("numprocesses", None)
-    if not is_parallel or "not slow" in config.getoption("markexpr"):
-        return
-    version = version_of_loops()
-    cache = getattr(config, "cache", None)  # a plugin of pytest that may be switched off
-    if cache is None or cache.get(COMPILED, None) != version:
-        print("compiling loops to machine code: a minute or two", flush=True)
-        subprocess.run([sys.executable, ROOT / "tests/compile_loops.py"], check=True)
-        if cache is not None:
-            cache.set(COMPILED, version)
-
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
@@ -85,19 +58,6 @@ def pytest_collection() -> Generator[None, object, object]:
     finally:
         gc.freeze()
         gc.enable()
-
-
-@pytest.hookimpl(trylast=True)
-def pytest_runtest_teardown() -> None:
-    """Wait for compilers that a test has left at work.
-
-    They change the filters of warnings, so that in the next test one would come through that is
-    ignored there.
-    """
-    compiled = sys.modules.get("dfopt.solvers.compilation.compiled")
-    for thread in threading.enumerate() if compiled else ():
-        if thread.name.startswith(compiled.COMPILER):
-            thread.join()
 
 
 @pytest.fixture(scope="session")

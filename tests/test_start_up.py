@@ -9,7 +9,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 
 HEAVY = {
-    "distributed", "matplotlib", "networkx", "numba", "ortools", "pandas", "scipy", "sympy",
+    "distributed", "matplotlib", "networkx", "ortools", "pandas", "scipy", "sympy",
 }  # fmt: skip
 
 RUN = """

@@ -16,7 +16,6 @@ from rich.live import Live
 from rich.spinner import Spinner
 from rich.text import Text
 
-from dfopt.parallel.notices import receiving
 from dfopt.problem.result import Progress, relative_gap
 from dfopt.render import printable
 from dfopt_cli.printing import say
@@ -76,13 +75,13 @@ def live_line(
     """Show a live line on standard error while the block runs; without a terminal, a line at times.
 
     Yields a function that changes the line: it takes the arguments of ``describe``, and shows the
-    text that this returns. Where nobody would see a line, it yields None. Notices are said once.
+    text that this returns. Where nobody would see a line, it yields None.
     """
     if quiet or sys.stderr is None:
         yield None
         return
     if not shows_progress(quiet=quiet):
-        with receiving(_said_once()), plain_lines(describe, beginning) as show:
+        with plain_lines(describe, beginning) as show:
             yield show
         return
     line = LiveLine(Text(beginning), hint)
@@ -96,7 +95,7 @@ def live_line(
         refresh_per_second=REFRESHES_PER_SECOND,
         transient=True,
     )
-    with live, receiving(_said_once()):
+    with live:
         yield change
 
 
@@ -127,21 +126,6 @@ def plain_lines(
     finally:
         is_over.set()
         teller.join()
-
-
-def _said_once() -> Callable[[str], None]:
-    """Return a function that says notices; several processes may give the same."""
-    said: set[str] = set()
-    one_at_a_time = threading.Lock()
-
-    def tell(notice: str) -> None:
-        with one_at_a_time:
-            if notice not in said:
-                said.add(notice)
-                with suppress(OSError, ValueError):  # nobody reads it any more
-                    say(f"dfopt: {notice}")
-
-    return tell
 
 
 def search_status(progress: Progress) -> Text:

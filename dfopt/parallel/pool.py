@@ -15,13 +15,11 @@ from concurrent.futures import (
     ProcessPoolExecutor,
     as_completed,
 )
-from contextlib import contextmanager, suppress
-from multiprocessing.connection import Connection
+from contextlib import contextmanager
 from types import ModuleType
 from typing import Protocol, TypeVar
 
 from dfopt.errors import DfoptError
-from dfopt.parallel.notices import notify, receivers
 
 AnswerT = TypeVar("AnswerT")
 AnswerT_co = TypeVar("AnswerT_co", covariant=True)
@@ -70,9 +68,7 @@ def performed(
             yield task, task.perform()
         return
     context = multiprocessing.get_context("spawn")
-    reader, writer = context.Pipe(duplex=False)
-    threading.Thread(target=_pass_on, args=(reader,), daemon=True).start()
-    pool = ProcessPoolExecutor(processes, context, _begin, (writer,))
+    pool = ProcessPoolExecutor(processes, context, _begin)
     try:
         with _starting():
             futures = {pool.submit(task.perform): task for task in tasks}
@@ -88,7 +84,6 @@ def performed(
         for child in list(pool._processes.values()):
             child.kill()
         pool.shutdown()
-        writer.close()
 
 
 def _answers(
@@ -121,10 +116,9 @@ def _starting() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _begin(notices: Connection) -> None:
+def _begin() -> None:
     """Prepare a process: it ends with its parent, and what it prints is no output of the parent."""
     os.dup2(2, 1)
-    receivers.append(notices.send)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
@@ -133,10 +127,3 @@ def _end_with_parent() -> None:
     assert parent is not None
     parent.join()
     os._exit(0)
-
-
-def _pass_on(notices: Connection) -> None:
-    """Give the user what processes at work tell, until the last of them has ended."""
-    with notices, suppress(EOFError):
-        while True:
-            notify(notices.recv())

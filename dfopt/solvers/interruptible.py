@@ -23,7 +23,7 @@ def wait_for(
     Parameters
     ----------
     call
-        The long call. It releases the interpreter's lock while it works, as compiled functions,
+        The long call. It releases the interpreter's lock while it works, as the core,
         OR-Tools and imports do.
     check
         Called every few milliseconds; what it raises ends the waiting.
@@ -63,7 +63,7 @@ _loaded: set[str] = set()
 
 
 def load_module(name: str, check: Callable[[], None]) -> None:
-    """Import a module that takes long, such as numba or OR-Tools, so that others find it loaded.
+    """Import a module that takes long, such as OR-Tools, so that others find it loaded.
 
     An interrupt does not hit the import itself: half a module would stay behind.
     """

@@ -18,25 +18,18 @@ SOLVED = {
     "dfopt solve, worked example": "pinter-worked-example.json",
     "dfopt solve, 8 tasks": "small/fragment-larger-than-a-cpu.json",
     "dfopt solve, 128 tasks": "generated/zipf-n128-m8-d24-s0.json",
+    "dfopt solve, README's instance": "hackbench-4-groups-100.json",
 }
-FIRST = "dfopt solve, README's instance, nothing compiled"
-LIMITS = {"dfopt --help": 0.4, **dict.fromkeys(SOLVED, 1.0), FIRST: 5.0}
+LIMITS = {"dfopt --help": 0.4, **dict.fromkeys(SOLVED, 1.0)}
 """Seconds."""
 
 
-def test_startup(report: Callable[[Table], None], tmp_path: Path) -> None:
+def test_startup(report: Callable[[Table], None]) -> None:
     seconds = process_seconds(
         {
             YARDSTICK: [sys.executable, "-c", "pass"],
             "dfopt --help": [DFOPT, "--help"],
             **{name: [DFOPT, "solve", INSTANCES / file] for name, file in SOLVED.items()},
-            FIRST: [
-                "env",
-                f"NUMBA_CACHE_DIR={tmp_path}",
-                DFOPT,
-                "solve",
-                INSTANCES / "hackbench-4-groups-100.json",
-            ],
         },
         RUNS,
     )

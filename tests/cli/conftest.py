@@ -3,7 +3,7 @@
 import os
 import subprocess
 import sysconfig
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol
 
@@ -12,7 +12,6 @@ from typer.testing import CliRunner
 
 from dfopt.files import fingerprint, write_instance, write_result
 from dfopt.problem.result import InstanceName, Result, Status, StopReason
-from dfopt.solvers.compilation.compile_time import COMPILING
 from dfopt_cli import progress
 from dfopt_cli.app import app
 from tests.cli.terminal import Terminal
@@ -26,15 +25,8 @@ EXECUTABLE = Path(sysconfig.get_path("scripts"), "dfopt")
 
 @pytest.fixture(autouse=True)
 def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let commands say nothing of how long they take, nor their processes of compiling."""
+    """Let commands say nothing of how long they take."""
     monkeypatch.setattr(progress, "FIRST_LINE_S", NEVER_S)
-    said_once = progress._said_once
-
-    def said_of_other_things() -> Callable[[str], None]:
-        tell = said_once()
-        return lambda notice: None if notice == COMPILING else tell(notice)
-
-    monkeypatch.setattr(progress, "_said_once", said_of_other_things)
 
 
 class Run(Protocol):

@@ -15,7 +15,6 @@ from dfopt import replace
 from dfopt.bench import RunProgress
 from dfopt.compare.attainable.frontier import FrontierProgress
 from dfopt.compare.window_length import CompareProgress
-from dfopt.parallel.notices import notify
 from dfopt.problem.result import Progress
 from dfopt_cli import progress
 from dfopt_cli.progress import (
@@ -144,26 +143,3 @@ def test_without_a_terminal_a_line_comes_now_and_then(monkeypatch: pytest.Monkey
         r"dfopt: \d+ s: a\.txt, 3 of 14 schedules and bounds, at work on: nobody later", lines[-1]
     )
     assert not any(thread.name == progress.TELLER for thread in threading.enumerate())
-
-
-@pytest.mark.parametrize("has_terminal", [False, True])
-def test_a_notice_is_said_once(
-    terminal: Callable[..., io.StringIO], has_terminal: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    written = io.StringIO()
-    monkeypatch.setattr(sys, "stderr", written)
-    seen = terminal() if has_terminal else written
-    with live_line(search_status, quiet=False):
-        notify("compiling")
-        notify("compiling")
-    notify("lost")
-    assert seen.getvalue().count("dfopt: compiling\n") == 1
-    assert "lost" not in seen.getvalue()
-
-
-def test_who_wants_quiet_gets_no_notice(monkeypatch: pytest.MonkeyPatch) -> None:
-    written = io.StringIO()
-    monkeypatch.setattr(sys, "stderr", written)
-    with live_line(search_status, quiet=True):
-        notify("compiling")
-    assert written.getvalue() == ""

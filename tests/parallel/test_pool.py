@@ -3,7 +3,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from types import ModuleType
@@ -12,7 +11,6 @@ import pytest
 
 from dfopt.errors import DfoptError
 from dfopt.parallel.alone import ChildError, performed_alone
-from dfopt.parallel.notices import receiving
 from dfopt.parallel.pool import performed
 from dfopt_models.space_sharing import read_mix
 from dfopt_models.space_sharing.simulation import ReplicationTask
@@ -24,8 +22,6 @@ import signal
 import sys
 import time
 from dataclasses import dataclass
-
-from dfopt.parallel.notices import notify
 
 
 @dataclass(frozen=True)
@@ -46,10 +42,6 @@ class Chore:
 
     def vanish(self):
         os.kill(os.getpid(), signal.SIGKILL)
-
-    def tell(self):
-        notify("it takes long")
-        return "done"
 
     def chatter(self):
         print("in Python")
@@ -103,22 +95,6 @@ def test_processes_answer_what_one_would():
 def test_errors_come_back(processes):
     with pytest.raises(DfoptError, match="there is no policy 'nix'"):
         list(performed(tasks("nix", "nix"), processes))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("processes", [1, 2])
-def test_notices_arrive(chores, processes):
-    told, both_told = [], threading.Event()
-
-    def tell(text):
-        told.append(text)
-        if len(told) == 2:
-            both_told.set()
-
-    with receiving(tell):
-        answers = [answer for _, answer in performed([chores.Chore("tell")] * 2, processes)]
-        assert both_told.wait(PATIENCE_S)
-    assert (answers, told) == (["done"] * 2, ["it takes long"] * 2)
 
 
 @pytest.mark.slow

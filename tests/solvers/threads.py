@@ -3,17 +3,12 @@
 import threading
 import time
 
-from dfopt.solvers.compilation.compiled import COMPILER
 from tests.patience import PATIENCE_S
 
 
 def beside() -> set[threading.Thread]:
-    """Return the threads at work beside the main one, but for compilers, which may stay."""
-    return {
-        thread
-        for thread in threading.enumerate()
-        if thread is not threading.main_thread() and not thread.name.startswith(COMPILER)
-    }
+    """Return the threads at work beside the main one."""
+    return set(threading.enumerate()) - {threading.main_thread()}
 
 
 def all_end(before: set[threading.Thread]) -> bool:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from typing import Any
 
 import pytest
@@ -96,15 +94,6 @@ def test_two_threads_of_one_name_are_refused() -> None:
 def test_a_time_to_stop_is_not_negative() -> None:
     with pytest.raises(InstanceError, match="until: must be at least 0"):
         Scenario(name="x", workload=Custom(), machine=Machine(cpus=1), penalty=PENALTY, until=-1)
-
-
-@pytest.mark.slow
-def test_the_compiler_is_loaded_for_caches_of_lines_only() -> None:
-    code = (
-        "import sys, dfopt.simulate.simulation, dfopt.simulate.costs; print('numba' in sys.modules)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
-    assert done.stdout == "False\n"
 
 
 def test_lengths_include_what_switches_take() -> None:

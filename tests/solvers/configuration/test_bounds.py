@@ -1,10 +1,7 @@
 """Bounds never exceed the optimum, certificates prove them, and the whole method attains it."""
 
 import contextlib
-import os
 import random
-import subprocess
-import sys
 from collections import Counter
 from functools import cache
 from math import gcd
@@ -251,37 +248,6 @@ def test_the_certificate_of_a_larger_instance_is_checked_through_the_command_lin
         app, ["verify", str(instance_file), str(result_file), "--require-certificate"]
     )
     assert verified.exit_code == 0, verified.stderr
-
-
-IN_PLAIN_PYTHON = """
-import contextlib
-from dfopt.solvers.search import SearchOver
-from tests.solvers.configuration.test_bounds import bounded, untimed
-from tests.solvers.optimum import badly_started
-for instance in untimed(20, seed=43, most_tasks=4):
-    search = badly_started(instance)
-    if not search.is_closed:
-        configurations = bounded(search)
-        with contextlib.suppress(SearchOver):
-            configurations.solve()
-    print(search.objective, search.lower_bound, search.certificate, search.schedule)
-"""
-
-
-@pytest.mark.slow
-def test_plain_python_gives_the_same_proofs() -> None:
-    outputs = [
-        subprocess.run(
-            [sys.executable, "-W", "error", "-c", IN_PLAIN_PYTHON],
-            capture_output=True,
-            text=True,
-            check=True,
-            env={"NUMBA_DISABLE_JIT": jit, "PYTHONPATH": os.pathsep.join(sys.path)},
-        ).stdout
-        for jit in "01"
-    ]
-    assert outputs[0] == outputs[1]
-    assert outputs[0].count("DualWeights(") >= 5
 
 
 def test_prices_never_outgrow_64_bits() -> None:
