@@ -40,7 +40,7 @@ test: venv  ## run the tests (PYTEST_ARGS=...)
 lint: venv  ## style and format
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/clang-format --dry-run -Werror $(CORE)
+	$(BIN)/clang-format --dry-run -Werror $(CORE) tests/benchmarks/*.cpp
 
 types: venv  ## static types, strict
 	$(BIN)/mypy $(PACKAGES)

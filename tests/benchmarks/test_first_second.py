@@ -28,7 +28,7 @@ from tests.benchmarks.own_process import in_own_process
 from tests.benchmarks.peers import PEERS
 from tests.benchmarks.report import Table
 from tests.benchmarks.test_configuration import chosen_seeds
-from tests.benchmarks.yardstick import annealed
+from tests.benchmarks.yardstick import annealed, compiled, machine_compiler
 
 LIMIT_S = 20.0
 MOMENTS_S = {1.0: 1.05, 10.0: 1.01, LIMIT_S: 1.0}
@@ -52,7 +52,16 @@ def best_at(curve: Curve, moment: float) -> int | None:
     return min((value for time_s, value in curve if time_s <= moment), default=None)
 
 
-def yardstick(form: str, tasks: int, seed: int) -> Curve:
+@pytest.fixture(scope="module")
+def loops(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The library of the yardstick's loops."""
+    compiler = machine_compiler()
+    if compiler is None:
+        pytest.skip("the yardstick needs a C++ compiler, and this machine has none")
+    return compiled(compiler, tmp_path_factory.mktemp("yardstick"))
+
+
+def yardstick(form: str, tasks: int, seed: int, loops: Path) -> Curve:
     """Return the yardstick's curve, from the file if there is one."""
     name = f"{form} {tasks} {seed}"
     file = Path(os.environ.get("DFOPT_BENCH_YARDSTICK", os.devnull))
@@ -61,17 +70,17 @@ def yardstick(form: str, tasks: int, seed: int) -> Curve:
         instance = FORMS[form](tasks, seed)
         is_slow = isinstance(instance.penalty, PenaltyMatrix)  # to bound cheaply
         enough = 0 if is_slow else cheap_bound(instance, task_types(instance)).value
-        kept[name], _ = in_own_process(annealed_after_loading, instance, enough)
+        kept[name], _ = in_own_process(annealed_after_loading, instance, enough, loops)
         if file != Path(os.devnull):
             file.write_text(json.dumps(kept, indent=0), "utf-8")
     return [tuple(step) for step in kept[name]]
 
 
-def annealed_after_loading(instance: Instance, enough: int) -> Curve:
+def annealed_after_loading(instance: Instance, enough: int, loops: Path) -> Curve:
     """Return the yardstick's curve without the time that its machine code takes to load."""
     kin = FORMS["plane-releases" if instance.is_timed else "plane-max"](min(CPUS), 0)
-    annealed(kin, 0.01)
-    return annealed(instance, LIMIT_S, enough=enough)
+    annealed(kin, 0.01, library=loops)
+    return annealed(instance, LIMIT_S, library=loops, enough=enough)
 
 
 def ratio(value: int | None, least: int) -> float:
@@ -106,7 +115,11 @@ def rows() -> list[list[object]]:
 @pytest.mark.parametrize("tasks", CPUS)
 @pytest.mark.parametrize("form", FORMS)
 def test_curve(
-    form: str, tasks: int, rows: list[list[object]], report: Callable[[Table], None]
+    form: str,
+    tasks: int,
+    loops: Path,
+    rows: list[list[object]],
+    report: Callable[[Table], None],
 ) -> None:
     names = os.environ.get("DFOPT_BENCH_PEERS", "")
     peers = names.split(",") if names else []
@@ -114,7 +127,7 @@ def test_curve(
     ratios: list[list[float]] = []
     for seed in chosen_seeds(range(3)):
         instance = FORMS[form](tasks, seed)
-        curve = yardstick(form, tasks, seed)
+        curve = yardstick(form, tasks, seed, loops)
         last.append(curve[-1][1])
         (found, objective, lower_bound), _ = in_own_process(solved, instance)
         assert lower_bound <= last[-1]
