@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <type_traits>
+#include <vector>
 
 // A function that Python calls. It takes numbers, arrays and pointers to what the core has made,
 // and throws nothing.
@@ -38,6 +40,7 @@ template <typename Row> struct Array {
 
     bool fits() const { return row_bytes == static_cast<std::int64_t>(sizeof(Row)); }
     std::span<Row> span() const { return {data, static_cast<std::size_t>(rows)}; }
+    std::vector<std::remove_const_t<Row>> copied() const { return {data, data + rows}; }
 };
 
 // Marsaglia's xorshift: the same numbers with every compiler and on every machine.

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dfopt.native.library import INT, INTS, POINTER, ArrayOf, Functions, Rows, checked, row
+from dfopt.native.library import INT, INTS, POINTER, ArrayOf, Functions, Made, Rows, checked, row
 
 SERVICE = row("fragment", "earliest", "latest", "length", "reward")
 STEP = row("time", "fragment", "seen", "entry")
@@ -23,7 +23,7 @@ LATER = 2**60
 
 _path = Functions(
     "path",
-    find=(POINTER, ArrayOf(SERVICE), ArrayOf(STEP), ArrayOf(FRAGMENT), ArrayOf(BLOCK)),
+    create=(POINTER, ArrayOf(SERVICE), ArrayOf(STEP), ArrayOf(FRAGMENT), ArrayOf(BLOCK)),
     destroy=(None, POINTER),
     price=(INT, POINTER),
     services=(INT, POINTER),
@@ -65,13 +65,8 @@ def cheapest_path(services: Rows, steps: Rows, fragments: Rows, blocks: Rows) ->
     blocks
         Rows ``BLOCK``: those of the CPU, ordered and disjoint.
     """
-    path = _path.find(services, steps, fragments, blocks)
-    if not path:
-        raise ValueError("the core reads arrays of other sizes")
-    try:
-        used = np.empty(_path.services(path), np.int64)
-        visits = np.empty(_path.visits(path), VISIT)
-        checked(_path.write(path, used, visits))
-        return CheapestPath(int(_path.price(path)), used, visits)
-    finally:
-        _path.destroy(path)
+    path = Made(_path, services, steps, fragments, blocks)
+    used = np.empty(_path.services(path), np.int64)
+    visits = np.empty(_path.visits(path), VISIT)
+    checked(_path.write(path, used, visits))
+    return CheapestPath(int(_path.price(path)), used, visits)

@@ -101,15 +101,23 @@ class Made:
         ``create`` makes it, ``destroy`` ends it.
     arguments
         For ``create``.
+    uses
+        What the core goes on to use: arrays and other objects, which end after this one. They must
+        not refer to it.
     """
 
-    def __init__(self, functions: Functions, *arguments: object) -> None:
+    def __init__(self, functions: Functions, *arguments: object, uses: object = None) -> None:
         pointer = functions.create(*arguments)
         if not pointer:
             raise ValueError("the core reads arrays of other sizes")
         self._as_parameter_ = pointer
         # When the interpreter ends, another thread may still be at work with it.
-        weakref.finalize(self, functions.destroy, pointer).atexit = False
+        weakref.finalize(self, _destroy, functions, pointer, uses).atexit = False
+
+
+def _destroy(functions: Functions, pointer: int, uses: object) -> None:
+    """End an object; only then what it uses is let go, in whatever order garbage is collected."""
+    functions.destroy(pointer)
 
 
 @cache

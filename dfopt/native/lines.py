@@ -70,8 +70,8 @@ class Caches(Made):
         lines[:, memory] = memory, memory, 0
         self.ledger: Rows = np.zeros(len(capacity), LEDGER)
         self.ledger["capacity"], self.ledger["shared"] = capacity, shared
-        self._arrays = lines, np.zeros(memory, np.int32)
-        super().__init__(_caches, *self._arrays, self.ledger, np.array([times], TIMES))
+        arrays = lines, np.zeros(memory, np.int32), self.ledger
+        super().__init__(_caches, *arrays, np.array([times], TIMES), uses=arrays)
 
     def touch(self, cpu: int, first: int, number: int, leaves: int) -> int:
         """Let a CPU use lines one after the other, and return the time that this takes.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable
 from itertools import islice
 from typing import NamedTuple
@@ -16,6 +15,7 @@ from dfopt.native.library import (
     POINTER,
     ArrayOf,
     Functions,
+    Made,
     Rows,
     checked,
     row,
@@ -43,11 +43,14 @@ HELD = row("task_class", "count")
 EXITS, ENDS = 1, 2
 """Duties beside opening a block: closing one, and being the CPU's last task. They add up."""
 
-_core = Functions(
-    "pricing",
+_tables = Functions(
+    "pricing_tables",
     create=(POINTER, ArrayOf(FRAGMENT), ArrayOf(TASK_CLASS), INTS, INTS, INTS, INT, INT, INT),
     destroy=(None, POINTER),
-    price=(
+)
+_options = Functions(
+    "pricing_options",
+    create=(
         POINTER,
         POINTER,
         INT,
@@ -57,12 +60,15 @@ _core = Functions(
         ArrayOf(BONUS),
         POINTER,
     ),
-    find_options=(INT, POINTER),
-    destroy_options=(None, POINTER),
-    start=(POINTER, POINTER, ArrayOf(CPU_FRAGMENT), INT, INT, INT),
+    destroy=(None, POINTER),
+    find=(INT, POINTER),
+)
+_contents = Functions(
+    "pricing_contents",
+    create=(POINTER, POINTER, ArrayOf(CPU_FRAGMENT), INT, INT, INT),
+    destroy=(None, POINTER),
     fill=(INT, POINTER),
     release=(None, POINTER),
-    destroy_contents=(None, POINTER),
     largest=(INT, POINTER, INT),
     choose=(INT, POINTER, INT, INT),
     find_tasks=(INT, POINTER),
@@ -70,17 +76,7 @@ _core = Functions(
 )
 
 
-class _Owner:
-    """What the core has made; it is destroyed with this object."""
-
-    def __init__(self, pointer: int | None, destroy: Callable[[int], None]) -> None:
-        if not pointer:
-            raise ValueError("the core reads arrays of other sizes")
-        self._pointer = pointer
-        weakref.finalize(self, destroy, pointer)
-
-
-class PricingTables(_Owner):
+class PricingTables(Made):
     """What pricing knows of an instance, with memory for its tables.
 
     Parameters
@@ -114,11 +110,10 @@ class PricingTables(_Owner):
         duties: int,
     ) -> None:
         arrays = fragments, classes, entries, rows, grid
-        super().__init__(_core.create(*arrays, unit, capacity, duties), _core.destroy)
-        self._fragments, self._classes = len(fragments), len(classes)
+        super().__init__(_tables, *arrays, unit, capacity, duties)
 
 
-class PricedOptions(_Owner):
+class PricedOptions(Made):
     """What each fragment offers to a CPU at some prices.
 
     Parameters
@@ -148,11 +143,9 @@ class PricedOptions(_Owner):
         known: PricedOptions | None = None,
     ) -> None:
         rows = classes, tokens, fragments, bonuses
-        before = known._pointer if known else None
-        pointer = _core.price(tables._pointer, cost, *rows, before)
-        super().__init__(pointer, _core.destroy_options)
-        self._tables = tables
-        while not _core.find_options(pointer):
+        super().__init__(_options, tables, cost, *rows, known, uses=tables)
+        self.classes = len(classes)
+        while not _options.find(self):
             check()
 
 
@@ -177,7 +170,7 @@ class FoundContent(NamedTuple):
     tasks: tuple[tuple[int, int], ...]
 
 
-class PricedContents(_Owner):
+class PricedContents(Made):
     """All that a CPU can hold at some prices.
 
     Parameters
@@ -204,19 +197,18 @@ class PricedContents(_Owner):
         worth: int,
         check: Callable[[], None],
     ) -> None:
-        pointer = _core.start(options._pointer, fragments, arrival, departure, worth)
-        super().__init__(pointer, _core.destroy_contents)
-        self._options, self._check = options, check
-        while not _core.fill(pointer):
+        super().__init__(_contents, options, fragments, arrival, departure, worth, uses=options)
+        self._fragments, self._classes, self._check = len(fragments), options.classes, check
+        while not _contents.fill(self):
             check()
 
     def release(self) -> None:
         """Give memory back; after that there are no contents any more."""
-        _core.release(self._pointer)
+        _contents.release(self)
 
     def largest(self, limit: int | None) -> int:
         """Return the most that is held at a cost of at most ``limit``; nothing is worth 0."""
-        return int(_core.largest(self._pointer, ANY if limit is None else limit))
+        return int(_contents.largest(self, ANY if limit is None else limit))
 
     def contents(self, limit: int | None, most: int) -> list[FoundContent]:
         """Return the most valuable contents, one of each size.
@@ -228,14 +220,13 @@ class PricedContents(_Owner):
         most
             The number of contents returned is at most this, and one for a single fragment.
         """
-        number = _core.choose(self._pointer, ANY if limit is None else limit, most)
-        while not _core.find_tasks(self._pointer):
+        number = _contents.choose(self, ANY if limit is None else limit, most)
+        while not _contents.find_tasks(self):
             self._check()
-        tables = self._options._tables
         chosen = np.empty(number, CONTENT)
-        visits = np.empty(number * tables._fragments, VISIT)
-        tasks = np.empty(number * tables._classes, HELD)
-        checked(_core.write(self._pointer, chosen, visits, tasks))
+        visits = np.empty(number * self._fragments, VISIT)
+        tasks = np.empty(number * self._classes, HELD)
+        checked(_contents.write(self, chosen, visits, tasks))
         next_visits = iter(visits[: chosen["visits"].sum()].tolist())
         next_tasks = iter(tasks[: chosen["tasks"].sum()].tolist())
         return [

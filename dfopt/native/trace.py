@@ -7,7 +7,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dfopt.native.library import FLOATS, INT, INTS, POINTER, ArrayOf, Functions, Rows, checked, row
+from dfopt.native.library import (
+    FLOATS,
+    INT,
+    INTS,
+    POINTER,
+    ArrayOf,
+    Functions,
+    Made,
+    Rows,
+    checked,
+    row,
+)
 
 Table = NDArray[np.int64]
 
@@ -177,19 +188,14 @@ def beam_search(section: Section, **settings: float) -> SearchedSection | None:
     limits, preferred = np.array([section.limits], LIMITS), np.empty(1, SETTINGS)
     for field in SETTINGS.names or ():
         preferred[field] = settings[field]
-    search = _beam.create(*section[:-1], limits, preferred)
-    if not search:
-        raise ValueError("the core reads arrays of other sizes")
-    try:
-        while _beam.place(search, DISPATCHES_A_CALL):
-            pass
-        placements = np.empty(len(section.by_latest), PLACEMENT)
-        changes = np.empty(4, np.int64)
-        if not checked(_beam.best(search, placements, changes)):
-            return None
-        return SearchedSection(placements, *changes.tolist())
-    finally:
-        _beam.destroy(search)
+    search = Made(_beam, *section[:-1], limits, preferred, uses=section)
+    while _beam.place(search, DISPATCHES_A_CALL):
+        pass
+    placements = np.empty(len(section.by_latest), PLACEMENT)
+    changes = np.empty(4, np.int64)
+    if not checked(_beam.best(search, placements, changes)):
+        return None
+    return SearchedSection(placements, *changes.tolist())
 
 
 class PatientInput(NamedTuple):
@@ -223,17 +229,12 @@ def patient_placements(given: PatientInput, patience: int) -> Rows:
     """Return where the patient rule starts each dispatch: rows ``PLACEMENT``."""
     dispatches = given.dispatches
     fragments = int(dispatches["fragment"].max(initial=-1)) + 1
-    rule = _patience.create(*given, fragments, patience)
-    if not rule:
-        raise ValueError("the core reads arrays of other sizes")
-    try:
-        while _patience.run(rule, EVENTS_A_CALL):
-            pass
-        placements = np.empty(len(dispatches), PLACEMENT)
-        checked(_patience.placements(rule, placements))
-        return placements
-    finally:
-        _patience.destroy(rule)
+    rule = Made(_patience, *given, fragments, patience)
+    while _patience.run(rule, EVENTS_A_CALL):
+        pass
+    placements = np.empty(len(dispatches), PLACEMENT)
+    checked(_patience.placements(rule, placements))
+    return placements
 
 
 def fit_prices(conditions: Rows, room: Table, prices: Table) -> None:

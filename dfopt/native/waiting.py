@@ -86,8 +86,8 @@ class WaitingTasks(Made):
         earlier: Flags,
         room: int,
     ) -> None:
-        self._kept = (tasks, states, switch, replaces, starts, before, earlier)
-        super().__init__(_instance, *self._kept, room)
+        arrays = tasks, states, switch, replaces, starts, before, earlier
+        super().__init__(_instance, *arrays, room, uses=arrays)
         self.count = len(tasks)
 
 
@@ -107,8 +107,8 @@ class ListAnnealing(Made):
     """
 
     def __init__(self, tasks: WaitingTasks, order: Integers, cpus: Integers, seed: int) -> None:
-        self._tasks = tasks
-        super().__init__(_annealing, tasks, order, cpus, seed)
+        super().__init__(_annealing, tasks, order, cpus, seed, uses=tasks)
+        self._count = tasks.count
 
     def walk(self, moves: int, temperature: float) -> int:
         """Try moves; return when the best list so far ends, or a number above all times."""
@@ -116,7 +116,7 @@ class ListAnnealing(Made):
 
     def best(self) -> tuple[Integers, Integers]:
         """Return the best list that a move has led to, or the first one: its order and CPUs."""
-        order, cpus = np.empty((2, self._tasks.count), np.int64)
+        order, cpus = np.empty((2, self._count), np.int64)
         checked(_annealing.best(self, order, cpus))
         return order, cpus
 
@@ -133,8 +133,8 @@ class Layers(Made):
     """
 
     def __init__(self, tasks: WaitingTasks, width: int) -> None:
-        self._tasks = tasks
-        super().__init__(_layers, tasks, width)
+        super().__init__(_layers, tasks, width, uses=tasks)
+        self._count = tasks.count
 
     def extend(self, pairs: int, below: int) -> bool:
         """Write what can end before a limit, for some pairs of a row and one more task.
@@ -158,6 +158,6 @@ class Layers(Made):
 
     def dispatches(self) -> Rows:
         """Return the rows ``STEP`` that lead to the row that ends first."""
-        steps = np.empty(self._tasks.count, STEP)
+        steps = np.empty(self._count, STEP)
         checked(_layers.dispatches(self, steps))
         return steps

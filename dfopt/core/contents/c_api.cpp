@@ -14,15 +14,8 @@ DFOPT_EXPORT Annealing* dfopt_annealing_create(Array<const TaskType> types,
                                                std::int64_t room, std::int64_t has_sizes,
                                                std::int64_t adds_up, std::uint64_t seed) {
     if (!types.fits() || !starts.fits()) return nullptr;
-    const auto all = types.span();
-    const auto every = starts.span();
-    return new Annealing({{all.begin(), all.end()},
-                          {every.begin(), every.end()},
-                          fragments,
-                          room,
-                          has_sizes != 0,
-                          adds_up != 0},
-                         seed);
+    return new Annealing(
+        {types.copied(), starts.copied(), fragments, room, has_sizes != 0, adds_up != 0}, seed);
 }
 
 DFOPT_EXPORT void dfopt_annealing_destroy(Annealing* annealing) { delete annealing; }

@@ -8,8 +8,8 @@ namespace dfopt::cpu_path {
 
 // The arrays are those of Stretch, in this order. Python destroys what it gets; it gets nothing if
 // they do not fit.
-DFOPT_EXPORT Path* dfopt_path_find(Array<const Service> services, Array<const Step> steps,
-                                   Array<const Fragment> fragments, Array<const Block> blocks) {
+DFOPT_EXPORT Path* dfopt_path_create(Array<const Service> services, Array<const Step> steps,
+                                     Array<const Fragment> fragments, Array<const Block> blocks) {
     if (!services.fits() || !steps.fits() || !fragments.fits() || !blocks.fits() ||
         fragments.rows == 0) {
         return nullptr;

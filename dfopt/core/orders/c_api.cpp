@@ -65,7 +65,8 @@ DFOPT_EXPORT TourAnnealing* dfopt_tour_create(Array<const std::int64_t> visits,
                                               Array<const std::int64_t> tour, std::uint64_t seed) {
     const std::int64_t nodes = visits.rows;
     if (!visits.fits() || !near.fits() || !costs.fits() || !precedes.fits() || !tour.fits() ||
-        near.rows % nodes != 0 || costs.rows != nodes * nodes || precedes.rows != costs.rows) {
+        nodes == 0 || near.rows % nodes != 0 || costs.rows != nodes * nodes ||
+        precedes.rows != costs.rows) {
         return nullptr;
     }
     return new TourAnnealing({visits.span(), near.span(), costs.span(), precedes.span()},

@@ -4,33 +4,29 @@
 
 namespace dfopt::pricing {
 
-namespace {
-
-template <typename Row> std::vector<Row> copied(Array<const Row> array) {
-    return {array.data, array.data + array.rows};
-}
-
-} // namespace
-
 // `unit`, `capacity` and `duties` as in Instance.
-DFOPT_EXPORT Instance* dfopt_pricing_create(Array<const Fragment> fragments,
-                                            Array<const TaskClass> classes,
-                                            Array<const Cost> entries, Array<const Cost> rows,
-                                            Array<const Cost> grid, Cost unit,
-                                            std::int64_t capacity, std::int64_t duties) {
-    if (!fragments.fits() || !classes.fits()) return nullptr;
-    return new Instance{copied(fragments), copied(classes), copied(entries),
-                        copied(rows),      copied(grid),    unit,
-                        capacity,          duties};
+DFOPT_EXPORT Instance* dfopt_pricing_tables_create(Array<const Fragment> fragments,
+                                                   Array<const TaskClass> classes,
+                                                   Array<const Cost> entries,
+                                                   Array<const Cost> rows, Array<const Cost> grid,
+                                                   Cost unit, std::int64_t capacity,
+                                                   std::int64_t duties) {
+    if (!fragments.fits() || !classes.fits() || !entries.fits() || !rows.fits() || !grid.fits()) {
+        return nullptr;
+    }
+    return new Instance{fragments.copied(), classes.copied(),
+                        entries.copied(),   rows.copied(),
+                        grid.copied(),      unit,
+                        capacity,           duties};
 }
 
-DFOPT_EXPORT void dfopt_pricing_destroy(Instance* instance) { delete instance; }
+DFOPT_EXPORT void dfopt_pricing_tables_destroy(Instance* instance) { delete instance; }
 
 // `cost` as in PricedTasks; `known` may be null, and must be of the same instance and prices.
 DFOPT_EXPORT PricedOptions*
-dfopt_pricing_price(const Instance* instance, Value cost, Array<const ClassPrice> classes,
-                    Array<const TokenPrice> tokens, Array<const FragmentPrice> fragments,
-                    Array<const Bonus> bonuses, const PricedOptions* known) {
+dfopt_pricing_options_create(const Instance* instance, Value cost, Array<const ClassPrice> classes,
+                             Array<const TokenPrice> tokens, Array<const FragmentPrice> fragments,
+                             Array<const Bonus> bonuses, const PricedOptions* known) {
     if (!classes.fits() || !tokens.fits() || !fragments.fits() || !bonuses.fits() ||
         classes.rows != std::ssize(instance->classes) ||
         tokens.rows != std::ssize(instance->entries) ||
@@ -42,42 +38,46 @@ dfopt_pricing_price(const Instance* instance, Value cost, Array<const ClassPrice
                              known);
 }
 
-DFOPT_EXPORT std::int64_t dfopt_pricing_find_options(PricedOptions* options) {
+DFOPT_EXPORT std::int64_t dfopt_pricing_options_find(PricedOptions* options) {
     return options->advance();
 }
 
-DFOPT_EXPORT void dfopt_pricing_destroy_options(PricedOptions* options) { delete options; }
+DFOPT_EXPORT void dfopt_pricing_options_destroy(PricedOptions* options) { delete options; }
 
-DFOPT_EXPORT Contents* dfopt_pricing_start(PricedOptions* options,
-                                           Array<const CpuFragment> fragments, Cost arrival,
-                                           Cost departure, Value worth) {
+DFOPT_EXPORT Contents* dfopt_pricing_contents_create(PricedOptions* options,
+                                                     Array<const CpuFragment> fragments,
+                                                     Cost arrival, Cost departure, Value worth) {
     if (!fragments.fits() || fragments.rows != std::ssize(options->options())) return nullptr;
     return new Contents(*options, fragments.span(), {arrival, departure}, worth);
 }
 
-DFOPT_EXPORT std::int64_t dfopt_pricing_fill(Contents* contents) { return contents->fill(); }
+DFOPT_EXPORT std::int64_t dfopt_pricing_contents_fill(Contents* contents) {
+    return contents->fill();
+}
 
-DFOPT_EXPORT void dfopt_pricing_release(Contents* contents) { contents->release(); }
+DFOPT_EXPORT void dfopt_pricing_contents_release(Contents* contents) { contents->release(); }
 
-DFOPT_EXPORT void dfopt_pricing_destroy_contents(Contents* contents) { delete contents; }
+DFOPT_EXPORT void dfopt_pricing_contents_destroy(Contents* contents) { delete contents; }
 
-DFOPT_EXPORT Value dfopt_pricing_largest(const Contents* contents, Cost limit) {
+DFOPT_EXPORT Value dfopt_pricing_contents_largest(const Contents* contents, Cost limit) {
     return contents->largest(limit);
 }
 
 // Returns how many contents are chosen.
-DFOPT_EXPORT std::int64_t dfopt_pricing_choose(Contents* contents, Cost limit, std::int64_t most) {
+DFOPT_EXPORT std::int64_t dfopt_pricing_contents_choose(Contents* contents, Cost limit,
+                                                        std::int64_t most) {
     contents->choose(limit, most);
     return std::ssize(contents->chosen());
 }
 
-DFOPT_EXPORT std::int64_t dfopt_pricing_find_tasks(Contents* contents) {
+DFOPT_EXPORT std::int64_t dfopt_pricing_contents_find_tasks(Contents* contents) {
     return contents->find_tasks();
 }
 
 // Writes the contents chosen; then, one content after the other, their fragments and their tasks.
-DFOPT_EXPORT std::int64_t dfopt_pricing_write(const Contents* contents, Array<Content> chosen,
-                                              Array<PaidVisit> visits, Array<Held> tasks) {
+DFOPT_EXPORT std::int64_t dfopt_pricing_contents_write(const Contents* contents,
+                                                       Array<Content> chosen,
+                                                       Array<PaidVisit> visits, Array<Held> tasks) {
     if (!chosen.fits() || !visits.fits() || !tasks.fits() ||
         chosen.rows != std::ssize(contents->chosen()) ||
         visits.rows < std::ssize(contents->visits())) {

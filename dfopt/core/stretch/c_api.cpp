@@ -6,15 +6,6 @@
 
 namespace dfopt::stretch {
 
-namespace {
-
-template <typename Row> std::vector<Row> copied(Array<const Row> rows) {
-    const auto span = rows.span();
-    return {span.begin(), span.end()};
-}
-
-} // namespace
-
 // `calendar_times` are the begin of the first cell and the length of a cell; `calendar` has as many
 // cells for each of the `cpus`. Python destroys what it gets; it gets nothing if the arrays do not
 // fit.
@@ -26,20 +17,20 @@ DFOPT_EXPORT Annealing* dfopt_stretch_create(Array<const Element> elements, std:
                                              double long_wait_price, Array<const double> chances,
                                              std::uint64_t seed) {
     if (!elements.fits() || !blocks.fits() || !calendar.fits() || !matrix.fits() ||
-        !bounds.fits() || !chances.fits() || bounds.rows != 1 || calendar.rows % cpus != 0 ||
-        dispatches > elements.rows) {
+        !bounds.fits() || !chances.fits() || bounds.rows != 1 || cpus == 0 ||
+        calendar.rows % cpus != 0 || dispatches > elements.rows) {
         return nullptr;
     }
     const auto width = static_cast<Index>(std::sqrt(static_cast<double>(matrix.rows)));
     Surroundings around{
         dispatches,
-        {copied(blocks), copied(calendar), calendar_begin, cell, calendar.rows / cpus},
-        copied(matrix),
+        {blocks.copied(), calendar.copied(), calendar_begin, cell, calendar.rows / cpus},
+        matrix.copied(),
         width,
         *bounds.data,
     };
-    return new Annealing(std::move(around), copied(elements), {0, 0, waits, long_waits},
-                         {wait_price, long_wait_price}, copied(chances), seed);
+    return new Annealing(std::move(around), elements.copied(), {0, 0, waits, long_waits},
+                         {wait_price, long_wait_price}, chances.copied(), seed);
 }
 
 DFOPT_EXPORT void dfopt_stretch_destroy(Annealing* annealing) { delete annealing; }

@@ -17,10 +17,6 @@ bool are_begins(Array<const std::int64_t> first, std::int64_t groups, Array<Memb
     return first.fits() && first.rows == groups + 1 && first.data[groups] == members.rows;
 }
 
-template <typename Row> std::vector<Row> copied(Array<const Row> rows) {
-    return {rows.span().begin(), rows.span().end()};
-}
-
 } // namespace
 
 namespace beam {
@@ -92,9 +88,9 @@ dfopt_patience_create(Array<const Dispatch> dispatches, Array<const Follower> fo
         !are_begins(first_follower, dispatches.rows, followers)) {
         return nullptr;
     }
-    return new PatientRule({copied(dispatches), copied(followers), copied(first_follower),
-                            copied(obstacles), copied(first_obstacle), copied(cuts),
-                            copied(first_cut)},
+    return new PatientRule({dispatches.copied(), followers.copied(), first_follower.copied(),
+                            obstacles.copied(), first_obstacle.copied(), cuts.copied(),
+                            first_cut.copied()},
                            fragments, patience);
 }
 
