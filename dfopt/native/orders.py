@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import numpy.typing as npt
 
@@ -41,6 +43,9 @@ _tour = Functions(
 )
 _cuts = Functions("cuts", find=(INT, FLOATS, INTS, INTS, FLAGS, FLOAT, FLOATS, FLAGS))
 
+PAIRS_A_CALL = 500
+"""With some hundred nodes, the least cuts of so many pairs take some hundredths of a second."""
+
 
 class SegmentWalk(Made):
     """Exchanges of segments between CPUs, see ``core/orders/segment_exchange.hpp``.
@@ -75,11 +80,9 @@ class SegmentWalk(Made):
         known: int,
         seed: int,
     ) -> None:
-        self._between = between
         self._tasks, self._cpus = sum(map(len, orders)), len(orders)
-        super().__init__(
-            _exchange, between, sizes, self._cpus, room, capacity, by_worst, known, seed
-        )
+        limits = room, capacity, by_worst, known
+        super().__init__(_exchange, between, sizes, self._cpus, *limits, seed, uses=between)
         for cpu, order in enumerate(orders):
             checked(_exchange.fill(self, cpu, np.array(order, dtype=np.int64)))
 
@@ -125,9 +128,9 @@ class TourWalk(Made):
         tour: Integers,
         seed: int,
     ) -> None:
-        self._kept = (visits, near, costs, precedes)
         self._size = len(tour)
-        super().__init__(_tour, *self._kept, tour, seed)
+        arrays = visits, near, costs, precedes
+        super().__init__(_tour, *arrays, tour, seed, uses=arrays)
 
     def restart(self) -> int:
         """Go back to the best tour; return what it costs."""
@@ -144,8 +147,14 @@ class TourWalk(Made):
         return tour.tolist()
 
 
-def least_cuts(
-    capacities: Floats, sources: Integers, sinks: Integers, removed: Flags, enough: float
+def least_cuts(  # noqa: PLR0913
+    capacities: Floats,
+    sources: Integers,
+    sinks: Integers,
+    removed: Flags,
+    *,
+    enough: float,
+    check: Callable[[], None],
 ) -> tuple[Floats, Flags]:
     """Return for each pair of nodes the maximum flow between them, and a side of the least cut.
 
@@ -159,7 +168,14 @@ def least_cuts(
         For each pair, the nodes that are left out.
     enough
         Flows of at least this value are not made larger, and their sides are empty.
+    check
+        Called between some pairs and the next; may end the work by an exception.
     """
     values, sides = np.empty(len(sources)), np.zeros(removed.shape, dtype=np.bool_)
-    checked(_cuts.find(capacities, sources, sinks, removed, enough, values, sides))
+    for first in range(0, len(sources), PAIRS_A_CALL):
+        if first > 0:
+            check()
+        some = slice(first, first + PAIRS_A_CALL)
+        given = sources[some], sinks[some], removed[some]
+        checked(_cuts.find(capacities, *given, enough, values[some], sides[some]))
     return values, sides

@@ -23,7 +23,10 @@ SHORTER, GROWTH = 625, 5
 """The first walk is 625 times shorter than a long one, each later one five times longer."""
 
 MOVES_PER_CHUNK = 100_000
-"""Between two looks at the clock at most 100,000 exchanges are tried."""
+"""At one temperature at most 100,000 exchanges are tried."""
+
+STEPS_PER_CALL = 30_000_000
+"""Between two looks at the clock: an exchange may pass all tasks of its CPU. It is some 50 ms."""
 
 FAILURES = 3
 """The search gives up after 3 long walks in a row without a better schedule."""
@@ -89,15 +92,19 @@ class SegmentExchange:
         search = self.search
         walk, known = self.begin(), search.objective
         assert known is not None
+        tasks_per_cpu = search.instance.task_count // search.instance.cpus
+        at_once = min(MOVES_PER_CHUNK, STEPS_PER_CALL // (1 + tasks_per_cpu))
         time_left = search.time_left
         for done in range(0, moves, MOVES_PER_CHUNK):
             cooled = max(done / moves, search.over_of(time_left))
             temperature = hot * (COLD / hot) ** cooled * self._scale
-            value = walk.walk(min(MOVES_PER_CHUNK, moves - done), temperature)
-            if value < known:
-                known = value
-                search.found(walk.best())
-            search.check()
+            chunk = min(MOVES_PER_CHUNK, moves - done)
+            for tried in range(0, chunk, at_once):
+                value = walk.walk(min(at_once, chunk - tried), temperature)
+                if value < known:
+                    known = value
+                    search.found(walk.best())
+                search.check()
 
     def begin(self) -> SegmentWalk:
         """Return a walk that begins with the best schedule of the search."""

@@ -98,7 +98,7 @@ class CutProgram:
         self.problem = problem
         self.cuts: list[Cut] = []
         self._numbers: dict[bytes, int] = {}
-        self._separator = Separator(problem)
+        self._separator = Separator(problem, check)
         self._check = check
         self._dear = float(dear)
         self._build(dict.fromkeys([*arcs, *self._cheap_arcs()]), [])

@@ -10,7 +10,7 @@ eliminations of Dantzig, Fulkerson and Johnson (1954).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,9 +49,18 @@ class Cut:
 
 
 class Separator:
-    """Finds violated cuts."""
+    """Finds violated cuts.
 
-    def __init__(self, problem: TourProblem) -> None:
+    Parameters
+    ----------
+    problem
+        The tours.
+    check
+        Called now and then; may end the work by an exception.
+    """
+
+    def __init__(self, problem: TourProblem, check: Callable[[], None]) -> None:
+        self._check = check
         self._precedes = precedes = problem.precedes
         end = problem.end
         pairs = [(node, end) for node in range(1, end)]
@@ -70,7 +79,8 @@ class Separator:
 
     def violated(self, flow: Floats) -> list[Cut]:
         """Return cuts that a flow violates, those that lack most first."""
-        values, sides = least_cuts(flow, self._sources, self._sinks, self._removed, 1.0 - VIOLATION)
+        pairs = self._sources, self._sinks, self._removed
+        values, sides = least_cuts(flow, *pairs, enough=1.0 - VIOLATION, check=self._check)
         found: dict[bytes, tuple[float, Cut]] = {}
         for pair in np.flatnonzero(values < 1.0 - VIOLATION).tolist():
             source, sink = int(self._sources[pair]), int(self._sinks[pair])

@@ -187,7 +187,7 @@ def test_every_order_satisfies_the_cuts(seed: int) -> None:
     flow = np.zeros((size, size))
     for node in range(1, problem.end):  # mostly one predecessor each: hardly ever a tour
         flow[source.randrange(problem.end), node] += 1.0
-    cuts = Separator(problem).violated(flow)
+    cuts = Separator(problem, lambda: None).violated(flow)
     assert cuts
     for _ in range(100):
         order = some_order()
