@@ -65,16 +65,18 @@ class CoreBuilder(BuildHookInterface[Any]):
         build()
         platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
         build_data["tag"] = f"py3-none-{platform}"
+        build_data["pure_python"] = False
         build_data["artifacts"].append(f"/{LIBRARY.relative_to(SOURCES.parents[1])}")
 
 
 def machine_compiler() -> list[str] | None:
     """Return the command of the machine's C++ compiler; None if none can build the core."""
-    given = os.environ.get("CXX")
-    for command in [given] if given else ["c++", "g++", "clang++"]:
-        compiler = shlex.split(command)
+    given = shlex.split(os.environ.get("CXX", ""))
+    for compiler in [given] if given else [["c++"], ["g++"], ["clang++"]]:
         if shutil.which(compiler[0]) and can_build(compiler):
             return compiler
+    if given:
+        sys.exit(f"CXX={shlex.join(given)} cannot build C++20: name another compiler, or none")
     return None
 
 

@@ -86,7 +86,10 @@ class Functions:
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         result, *parameters = self._signatures[name]
-        function: Any = getattr(_core(), f"dfopt_{self._part}_{name}")
+        try:
+            function: Any = getattr(_core(), f"dfopt_{self._part}_{name}")
+        except AttributeError as error:
+            raise _unusable(error) from error
         function.restype, function.argtypes = result, parameters
         setattr(self, name, function)
         return function  # type: ignore[no-any-return]
@@ -122,13 +125,18 @@ def _destroy(functions: Functions, pointer: int, uses: object) -> None:
 
 @cache
 def _core() -> ctypes.CDLL:
-    """Load the core, or say what to do where it is missing."""
+    """Load the core."""
     try:
         return ctypes.CDLL(LIBRARY)
     except OSError as error:
-        raise DfoptError(
-            f"{LIBRARY} cannot be loaded ({error}): install dfopt anew, or run core/build.py"
-        ) from error
+        raise _unusable(error) from error
+
+
+def _unusable(error: Exception) -> DfoptError:
+    """Return what says what to do about a core that is missing, broken or of another version."""
+    return DfoptError(
+        f"the core cannot be used ({error}): install dfopt anew, or type `make venv` in a checkout"
+    )
 
 
 def checked(result: int) -> int:

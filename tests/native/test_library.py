@@ -1,11 +1,13 @@
-"""What the core has made ends with its object in Python, and before what it uses."""
+"""The core is loaded, or an error says what to do; what it has made ends before what it uses."""
 
 import gc
 from types import SimpleNamespace
 
 import pytest
 
-from dfopt.native.library import Made
+from dfopt.errors import DfoptError
+from dfopt.native import library
+from dfopt.native.library import INT, Functions, Made
 
 
 def test_what_is_used_ends_later_whatever_order_a_garbage_collector_has() -> None:
@@ -23,3 +25,14 @@ def test_arrays_that_do_not_fit_make_nothing() -> None:
     functions = SimpleNamespace(create=lambda: None, destroy=lambda _: pytest.fail("not made"))
     with pytest.raises(ValueError, match="arrays of other sizes"):
         Made(functions)
+
+
+def test_a_core_that_is_missing_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(library, "LIBRARY", "/there/is/none.so")
+    with pytest.raises(DfoptError, match=r"/there/is/none\.so: .*: install dfopt anew"):
+        library._core.__wrapped__()
+
+
+def test_a_core_of_another_version_says_so() -> None:
+    with pytest.raises(DfoptError, match=r"dfopt_sums_largest\): install dfopt anew"):
+        Functions("sums", largest=(INT,)).largest()
