@@ -65,7 +65,6 @@ def test_completion_is_light(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.slow
 def test_small_instances_are_light() -> None:
-    """A search that ends without compiled loops does not load the compiler."""
     files = sorted((ROOT / "instances/small").glob("*.json"))
     commands = [f"{command} {file}" for file in files for command in ("solve", "info")]
     assert HEAVY.isdisjoint(loaded_by(*commands))
@@ -73,7 +72,7 @@ def test_small_instances_are_light() -> None:
 
 @pytest.mark.slow
 def test_comparing_a_trace_needs_numpy_alone() -> None:
-    # The cost of all CPUs together needs compiled loops and flows for what was attainable.
+    # What was attainable in all CPUs' cost together needs the core, and flows.
     costs = "--objective max-penalty"
     loaded = loaded_by(f"compare docs/examples/two-cpus.jsonl {costs} --workers 1")
     assert "numpy" in loaded

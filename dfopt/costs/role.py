@@ -45,7 +45,7 @@ class Role(IntEnum):
     is no other block. At most one fragment of a CPU takes the first end (bit 1 of the number),
     at most one takes the last end (bit 2), and beside ``ALONE`` (bit 4) there is no other fragment.
 
-    Compiled code works with the numbers: ``FIRST = Role.FIRST.value``.
+    The core works with the numbers, see ``core/pricing/priced_tasks.hpp``.
     """
 
     MIDDLE = 0

@@ -222,7 +222,7 @@ def test_against_the_naive_model(report: Callable[[Table], None]) -> None:
                     f"median ratio {median(ratios):.0f}, smallest {min(ratios):.1f}",
                     f"where the circuits reached the limit of {NAIVE_LIMIT_S} s (>), the ratio "
                     "is a lower bound; so is then a median of such ratios",
-                    f"one process, loaded and compiled before, {WORKERS} workers each; "
+                    f"one process, loaded before, {WORKERS} workers each; "
                     "instances that the cheap bound and a plain schedule close are left out",
                 ],
             )

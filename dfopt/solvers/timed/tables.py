@@ -76,7 +76,7 @@ class TimedTables(NamedTuple):
     depth: Integers
 
     def in_core(self) -> WaitingTasks:
-        """Return what the loops work with."""
+        """Return what the core works with."""
         return WaitingTasks(*self[:8])
 
 

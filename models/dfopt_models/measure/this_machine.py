@@ -1,6 +1,6 @@
 """The machine at hand: passes over lines in machine code, and moves by the scheduler's interface.
 
-No privileges are needed. Lines are read by loops in machine code. The thread is bound to one CPU,
+No privileges are needed. Lines are read by loops of the core. The thread is bound to one CPU,
 and moves by being bound to another one. The kernel counts how often it lost its CPU.
 """
 
