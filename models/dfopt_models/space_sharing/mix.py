@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated
 
-from msgspec import Meta
+from msgspec import Meta, field
 
 from dfopt.errors import InstanceError
 from dfopt.structs import Checked, DocumentPart
@@ -22,9 +22,13 @@ MOST_THREADS = 10**7
 SHORTEST_REVIEW = 1e-6
 """Seconds; a shorter interval might be lost when it is added to the clock."""
 
+LATEST_ARRIVAL = 1e9
+"""Seconds; up to here the clock, a float, has steps of about a tenth of a microsecond."""
+
 Count = Annotated[int, Meta(ge=1, le=MOST_THREADS)]
 Seconds = Annotated[float, Meta(ge=0)]
 PositiveSeconds = Annotated[float, Meta(gt=0)]
+Arrival = Annotated[float, Meta(ge=0, le=LATEST_ARRIVAL)]
 
 
 class TieBreak(StrEnum):
@@ -168,14 +172,11 @@ class AllocationParameters(Checked):
             )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JobEntry:
-    """Jobs of one application in a mix.
+class JobValues(DocumentPart):
+    """What jobs in a mix and in the document that describes it have in common.
 
     Parameters
     ----------
-    application
-        The application that they run.
     copies
         Number of jobs, all alike.
     arrival
@@ -185,30 +186,54 @@ class JobEntry:
         arrive together.
     """
 
+    copies: Count = 1
+    arrival: Arrival = 0.0
+    interarrival: Arrival = 0.0
+
+
+class JobEntry(JobValues):
+    """Jobs of one application in a mix.
+
+    Parameters
+    ----------
+    application
+        The application that they run.
+    """
+
     application: Application
-    copies: int = 1
-    arrival: float = 0.0
-    interarrival: float = 0.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mix:
-    """Jobs, the machine they share, and the parameters of policies.
+class MixValues(DocumentPart):
+    """What a mix and the document that describes it have in common.
 
     Parameters
     ----------
     name
-        Its name.
-    machine
-        The machine that the jobs share.
-    policy
-        Parameters of the policies.
-    jobs
-        The jobs.
+        Its name; by default that of its file.
     restart
         Whether a new job like it replaces every job that ends, so that the mix stays constant.
     runs
         With ``restart``: at least this many runs of each job are measured.
+    machine
+        Processors and what a reallocation costs.
+    policy
+        Numbers and tie-breaks of the policies.
+    """
+
+    name: str | None = None
+    restart: bool = True
+    runs: Count = 1
+    machine: Multiprocessor = field(default_factory=Multiprocessor)
+    policy: AllocationParameters = field(default_factory=AllocationParameters)
+
+
+class Mix(MixValues):
+    """Jobs, the machine they share, and the parameters of policies.
+
+    Parameters
+    ----------
+    jobs
+        The jobs.
 
     Raises
     ------
@@ -217,13 +242,10 @@ class Mix:
     """
 
     name: str
-    machine: Multiprocessor = field(default_factory=Multiprocessor)
-    policy: AllocationParameters = field(default_factory=AllocationParameters)
     jobs: tuple[JobEntry, ...]
-    restart: bool = True
-    runs: int = 1
 
     def __post_init__(self) -> None:
+        """Check that there are jobs, and what each of them costs after every other one."""
         if not any(entry.copies for entry in self.jobs):
             raise InstanceError("the mix has no job; give it one", place="job")
         applications = {entry.application.name: entry.application for entry in self.jobs}

@@ -4,35 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, get_args
+from typing import get_args
 
-from msgspec import Meta, field
+from msgspec import field
 from msgspec.structs import asdict
 
 from dfopt.errors import FileError
 from dfopt.files.based import BasedFormat, merged
 from dfopt.files.formats import Format
 from dfopt.files.strict_json import Document
-from dfopt.structs import DocumentPart, replace
+from dfopt.structs import replace
 from dfopt.type_reader import at, described_value, shown_place
 from dfopt_models.space_sharing.mix import (
-    AllocationParameters,
     Application,
     ApplicationTable,
-    Count,
     JobEntry,
+    JobValues,
     Mix,
-    Multiprocessor,
+    MixValues,
     Penalties,
     PenaltyRow,
 )
 from dfopt_models.space_sharing.structures import Blocks, TimeSteps, WaveFront
 from dfopt_models.space_sharing.thread_graph import read_thread_graph
-
-LATEST_ARRIVAL = 1e9
-"""Seconds; up to here the clock, a float, has steps of about a tenth of a microsecond."""
-
-Arrival = Annotated[float, Meta(ge=0, le=LATEST_ARRIVAL)]
 
 
 class GraphFile(ApplicationTable, tag="graph"):
@@ -53,56 +47,32 @@ KEYS = {str(kind.__struct_config__.tag): kind.__struct_fields__ for kind in get_
 """By structure: the keys that an application may have."""
 
 
-class JobTable(DocumentPart):
+class JobTable(JobValues):
     """Jobs of one application.
 
     Parameters
     ----------
     application
         Its name.
-    copies
-        Number of jobs, all alike.
-    arrival
-        Seconds until the first one arrives.
-    interarrival
-        Mean seconds between the arrivals of the copies; at 0 they arrive together.
     """
 
     application: str
-    copies: Count = 1
-    arrival: Arrival = 0.0
-    interarrival: Arrival = 0.0
 
 
-class MixDocument(DocumentPart):
+class MixDocument(MixValues):
     """Jobs, the machine they share, and the parameters of policies.
 
     Parameters
     ----------
-    name
-        Its name; by default that of its file.
     base
         Another mix, whose values count where this one has none.
-    restart
-        Whether a new job like it replaces every job that ends.
-    runs
-        With ``restart``: at least this many runs of each job are measured.
-    machine
-        Processors and what a reallocation costs.
-    policy
-        Numbers and tie-breaks of the policies.
     application
         The programs, by name.
     job
         The jobs.
     """
 
-    name: str | None = None
     base: str | None = None
-    restart: bool = True
-    runs: Count = 1
-    machine: Multiprocessor = field(default_factory=Multiprocessor)
-    policy: AllocationParameters = field(default_factory=AllocationParameters)
     application: dict[str, Structured] = field(default_factory=dict)
     job: tuple[JobTable, ...] = ()
 
@@ -154,17 +124,12 @@ def _mix(document: MixDocument, name: str) -> Mix:
         if wanted not in applications:
             table = document.application[wanted]
             applications[wanted] = _application(wanted, table, document.machine.quantum)
-    return Mix(
-        name=document.name or name,
-        machine=document.machine,
-        policy=document.policy,
-        jobs=tuple(
-            JobEntry(**{**asdict(job), "application": applications[job.application]})
-            for job in document.job
-        ),
-        restart=document.restart,
-        runs=document.runs,
+    jobs = tuple(
+        JobEntry(**asdict(job) | {"application": applications[job.application]})
+        for job in document.job
     )
+    values = {key: getattr(document, key) for key in MixValues.__struct_fields__}
+    return Mix(**values | {"name": document.name or name, "jobs": jobs})
 
 
 def _in_folder(document: Document, folder: Path) -> None:
