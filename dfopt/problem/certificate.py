@@ -7,7 +7,7 @@ result format; :mod:`dfopt.verify` checks it without trusting the solver that wr
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, ClassVar, get_args
 
 from msgspec import Meta
 from msgspec.structs import asdict
@@ -73,7 +73,22 @@ class VisitPrice(DocumentPart):
     price: Signed
 
 
-class ThresholdClaim(DocumentPart, tag_field="kind"):
+class CertificateKind(DocumentPart, tag_field="kind"):
+    """A reason why no schedule is better.
+
+    Attributes
+    ----------
+    WORDS
+        What the kind is called; empty if nobody can check it.
+    CHECK
+        What 'dfopt verify' does with it.
+    """
+
+    WORDS: ClassVar[str] = ""
+    CHECK: ClassVar[str] = "checks them without a solver"
+
+
+class ThresholdClaim(CertificateKind):
     """A certificate that may repeat what it claims.
 
     Parameters
@@ -106,6 +121,8 @@ class DualWeights(ThresholdClaim, tag="dual-weights"):
     scale
         The value of a unit of cost under total-penalty, so that fractions can be integers.
     """
+
+    WORDS = "dual weights"
 
     lower_bound: Signed | None = None
     bin_weights: tuple[Natural, ...]
@@ -197,6 +214,9 @@ class Branching(ThresholdClaim, tag="branching"):
         The tree: each fork is followed by all nodes of its first case, then by those of its second.
     """
 
+    WORDS = "dual weights in a tree of cases"
+    CHECK = "checks them"
+
     classes: tuple[TaskClass, ...]
     counts: tuple[CpuCount, ...] = written(())
     nodes: tuple[CaseNode, ...]
@@ -225,13 +245,15 @@ class FullGroups(ThresholdClaim, tag="full-groups"):
         free, and of another CPU.
     """
 
+    WORDS = "prices of groups"
+
     sizes: tuple[Pair, ...] = ()
     room: Natural = 0
     longer: Natural = 0
     plain: Natural = 0
 
 
-class SizeWeights(DocumentPart, tag_field="kind", tag="size-weights"):
+class SizeWeights(CertificateKind, tag="size-weights"):
     """Weights which show that the tasks do not fit on the CPUs, whatever that costs.
 
     Parameters
@@ -242,6 +264,8 @@ class SizeWeights(DocumentPart, tag_field="kind", tag="size-weights"):
         Tasks that fit on one CPU weigh no more than this.
     """
 
+    WORDS = "weights of sizes"
+
     weights: tuple[Pair, ...]
     cpu_weight: Natural
 
@@ -249,11 +273,17 @@ class SizeWeights(DocumentPart, tag_field="kind", tag="size-weights"):
 class Counting(ThresholdClaim, tag="counting"):
     """A named argument gives the bound; the checker counts anew."""
 
+    WORDS = "counting"
+    CHECK = "counts it again"
+
     argument: str
 
 
 class Exhaustive(ThresholdClaim, tag="exhaustive"):
     """The instance is so small that the checker can enumerate its schedules itself."""
+
+    WORDS = "enumeration"
+    CHECK = "repeats it"
 
 
 class CompleteSearch(ThresholdClaim, tag="search"):
@@ -342,6 +372,8 @@ class Supports(ThresholdClaim, tag="supports"):
         A tree of cases; weights refute the threshold in each of its leaves.
     """
 
+    WORDS = "weights of supports"
+
     proof: SupportProof
 
 
@@ -419,6 +451,8 @@ class Tour(ThresholdClaim, tag="tour"):
         Cases: each fork is followed by all of its first case, then by all of its second.
     """
 
+    WORDS = "weights of arcs"
+
     nodes: tuple[str, ...]
     cuts: tuple[OrderCut, ...] = ()
     tree: tuple[ArcNode, ...]
@@ -441,6 +475,9 @@ class EvenShares(ThresholdClaim, tag="even-shares"):
         The certificate of that.
     """
 
+    WORDS = "an even share of the least total penalty"
+    CHECK = "checks it"
+
     total_penalty: Natural
     proof: Annotated[SharedCertificate, Meta(extra={"kinds": UNSHARED_KINDS})]
 
@@ -459,14 +496,6 @@ Certificate = (
 )
 
 PROOFS = {
-    "dual-weights": "dual weights",
-    "supports": "weights of supports",
-    "tour": "weights of arcs",
-    "branching": "dual weights in a tree of cases",
-    "full-groups": "prices of groups",
-    "size-weights": "weights of sizes",
-    "counting": "counting",
-    "exhaustive": "enumeration",
-    "even-shares": "an even share of the least total penalty",
+    str(kind.__struct_config__.tag): kind.WORDS for kind in get_args(Certificate) if kind.WORDS
 }
 """What kinds of certificates are called that can be checked."""

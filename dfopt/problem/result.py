@@ -8,12 +8,10 @@ from typing import Annotated
 from msgspec import field
 
 from dfopt.problem.certificate import (
-    PROOFS,
     Branching,
     Certificate,
     CompleteSearch,
     Counting,
-    kind_of,
 )
 from dfopt.problem.instance import Instance
 from dfopt.problem.schedule import Schedule
@@ -53,14 +51,6 @@ ENDINGS = {
 
 COUNTING_BOUNDS = ("area", "transportation")
 """Bounds that need no search, but have no certificate that a checker could follow."""
-
-CHECKED = {
-    "branching": "checks them",
-    "counting": "counts it again",
-    "exhaustive": "repeats it",
-    "even-shares": "checks it",
-}
-"""What 'dfopt verify' does with proofs, where it is not to check weights without a solver."""
 
 
 class SearchStep(DocumentPart):
@@ -194,9 +184,8 @@ class Result(DocumentPart):
             case Counting(argument=argument):
                 said = f"{argument} bound"
             case _:
-                said = PROOFS[kind_of(self.certificate)]
-        checked = CHECKED.get(kind_of(self.certificate), "checks them without a solver")
-        return f"{said}; 'dfopt verify' {checked}"
+                said = self.certificate.WORDS
+        return f"{said}; 'dfopt verify' {self.certificate.CHECK}"
 
     def tables(self, instance: Instance) -> list[Table]:
         """Return what there is to say: the schedule, then objective, bound and proof.
