@@ -34,7 +34,7 @@ PLAIN, EVICTS, CUT = range(3)
 ELEMENT = row(
     "fragment", "entry", "exit", "always", "first", "last",
     "length", "low", "since", "latest", "previous", "next", "waker", "offset", "code",
-    "guide_start", "guide_cpu", "next_since", "next_start",
+    "guide_start", "next_since", "next_start",
 )  # fmt: skip
 FIXED = row("start", "end", "role", "element")
 CPU = row(

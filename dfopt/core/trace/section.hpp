@@ -36,7 +36,6 @@ struct Element {
     Time offset;       // from the start of the waker
     std::int64_t code; // a random number
     Time guide_start;
-    Index guide_cpu;
     Time next_since; // when the dispatch after it is woken, or `far`
     Time next_start; // when that one starts if it lies outside the section, or `nothing`
 };

@@ -161,7 +161,6 @@ class Sections:
             offset=offset,
             code=self._codes[inside],
             guide_start=start[inside],
-            guide_cpu=self.cpu[inside],
             next_since=np.where(next_since == FAR, FAR, next_since - self._origin),
             next_start=np.where(next_start == NOTHING, NOTHING, next_start - self._origin),
         )
@@ -190,7 +189,7 @@ class Sections:
         inside = elements[:count]
         index, latest, fragment = np.arange(count), inside["latest"], inside["fragment"]
         by_fragment = np.lexsort((index, latest, fragment))
-        guide_cpu, waker = inside["guide_cpu"], inside["waker"]
+        guide_cpu, waker = self.cpu[self._inside], inside["waker"]
         guided = np.lexsort((index, inside["length"] > 0, inside["guide_start"], guide_cpu))
         woken = np.flatnonzero(waker != NOTHING)
         woken = woken[np.argsort(waker[woken], kind="stable")]
