@@ -49,9 +49,11 @@ layers: venv  ## who may import whom
 	$(BIN)/lint-imports --no-logo
 
 # What runs most of the core's code in little time.
-CORE_TESTS := tests/native tests/solvers/heuristics/test_local_search.py \
+CORE_TESTS := tests/native tests/simulate/run_queue/costs/test_caches.py tests/solvers/timed \
+  tests/solvers/configuration/test_pricing.py tests/solvers/heuristics/test_local_search.py \
+  tests/solvers/heuristics/test_segment_exchange.py tests/solvers/tour/test_tour.py \
   tests/compare/attainable/test_local_search.py tests/compare/attainable/test_beam_search.py \
-  tests/simulate/run_queue/costs/test_caches.py
+  tests/compare/attainable/test_patience.py
 SANITIZERS := -g -fsanitize=address,undefined -fno-sanitize-recover=all -D_GLIBCXX_ASSERTIONS
 
 # Sanitizers are those of g++; Python itself is not built with them and leaks at its end.
