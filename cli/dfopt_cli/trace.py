@@ -38,8 +38,7 @@ TraceOutput = Annotated[
     str,
     Argument(
         metavar="OUT",
-        help="Where to write it: dfopt-trace/1 (.jsonl), Perfetto (.pftrace), Chrome (.json) or "
-        "systrace (.txt).",
+        help="Where to write it: dfopt-trace/1 (.jsonl), Perfetto (.pftrace) or Chrome (.json).",
     ),
 ]
 
