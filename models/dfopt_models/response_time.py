@@ -1239,7 +1239,7 @@ class ResponseTimeRow(DocumentPart):
     relative
         Response time over that under the baseline.
     perfect_affinity, zero_yield, ideal
-        The bounds, seconds; see :func:`bounds`.
+        Bounds of the response time, seconds.
     exchange_rate
         How much waste costs as much as one reallocation, processor-seconds of today.
     most_reallocations
