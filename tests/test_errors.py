@@ -29,6 +29,8 @@ def test_an_error_survives_the_way_between_processes() -> None:
 def test_the_library_names_no_option_of_the_command_line() -> None:
     named = []
     for file in (ROOT / "dfopt").rglob("*.py"):
+        if file.parent.name == "core":  # what builds the core is a program
+            continue
         tree = ast.parse(file.read_text(encoding="utf-8"))
         texts = {node for node in ast.walk(tree) if isinstance(node, ast.Constant)}
         texts -= {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}  # docstrings

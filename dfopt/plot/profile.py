@@ -54,8 +54,8 @@ def plot_profile(ratios: Mapping[str, Sequence[float]], *, ax: Axes | None = Non
 
     if len(ratios) <= 1 or not all(ratios.values()):
         raise DfoptError(
-            "a profile needs two methods and an instance that both were run on; run them with "
-            "'dfopt bench --method auto --method dp', for example"
+            "a profile needs two methods and an instance that both were run on; run another "
+            "method on the same instances"
         )
     axes = begin_axes(new_axes(*SIZE) if ax is None else ax)
     solved = [ratio for own in ratios.values() for ratio in own if ratio < math.inf]

@@ -163,6 +163,6 @@ print(*sys.modules)
     parts = {name.split(".")[1] for name in run.stdout.split() if name.startswith("dfopt.")}
     # render, short_repr, table, time_units: how notebooks and prompts show instances and results.
     shown = {"render", "short_repr", "table", "time_units"}
-    values = {"checks", "errors", "other_words", "structs"}
+    values = {"checks", "errors", "other_words", "structs", "type_reader"}
     assert parts == {"files", "problem", "verify"} | values | shown
     assert "ortools" not in run.stdout.split()
