@@ -90,6 +90,8 @@ def test_checkers_share_no_code_with_searches() -> None:
 
 def test_what_checkers_use_of_the_core_includes_nothing_else() -> None:
     folder = modules()["dfopt"].parent / "core/cpu_path"
+    if not folder.exists():
+        pytest.skip("the core's sources are not part of the wheel")
     sources = [*folder.glob("*.cpp"), *folder.glob("*.hpp")]
     assert len(sources) >= 3
     for source in sources:
