@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import TYPE_CHECKING
 
 from dfopt.errors import InstanceError
-
-if TYPE_CHECKING:
-    pass
 
 LARGEST_TOTAL = 2**62
 """The largest number and the largest sum of costs, so that every solver can use 64 bits."""

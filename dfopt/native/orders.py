@@ -44,7 +44,7 @@ _tour = Functions(
 _cuts = Functions("cuts", find=(INT, FLOATS, INTS, INTS, FLAGS, FLOAT, FLOATS, FLAGS))
 
 PAIRS_A_CALL = 500
-"""With some hundred nodes, the least cuts of so many pairs take some hundredths of a second."""
+"""With some hundred nodes, the least cuts of 500 pairs take some hundredths of a second."""
 
 
 class SegmentWalk(Made):

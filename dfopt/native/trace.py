@@ -87,7 +87,7 @@ _patience = Functions(
 _prices = Functions("prices", fit=(INT, ArrayOf(SLOTS), INTS, INTS))
 
 DISPATCHES_A_CALL, EVENTS_A_CALL = 32, 10_000
-"""Placing so many dispatches takes some milliseconds, and so many events of the patient rule."""
+"""To place 32 dispatches takes some milliseconds; so do 10,000 events of the patient rule."""
 
 
 class SectionLimits(NamedTuple):

@@ -21,7 +21,7 @@ LEAST_FACTOR = 2.0
 """At least so far goes the axis of factors."""
 
 BEYOND = 1.2
-"""The axis ends so many times beyond the largest ratio, so that the last steps can be seen."""
+"""The axis ends at 1.2 times the largest ratio. So the last steps can be seen."""
 
 
 @styled

@@ -83,14 +83,9 @@ def share_evenly(search: Search, solve: Callable[[Search], None]) -> None:
 
 
 def _can_be_evened_out(search: Search) -> bool:
-    """Return whether the local search that evens out CPUs fits the instance."""
+    """Return whether the local search that evens out CPUs is made for the instance."""
     instance = search.instance
-    if isinstance(instance.penalty, PenaltyMatrix) or instance.has_sizes:
-        return False
-    load_module("dfopt.solvers.heuristics.local_search", search.check)
-    from dfopt.solvers.heuristics.local_search import fits
-
-    return fits(search)
+    return not isinstance(instance.penalty, PenaltyMatrix) and not instance.has_sizes
 
 
 def _share_then_even_out(search: Search, solve: Callable[[Search], None], workers: int) -> None:
@@ -101,6 +96,7 @@ def _share_then_even_out(search: Search, solve: Callable[[Search], None], worker
     search.check()
     if totals.schedule is None or not _can_be_evened_out(search):
         return
+    load_module("dfopt.solvers.heuristics.balancing", search.check)
     from dfopt.solvers.heuristics.balancing import Balancing
 
     search.enter("evening out")

@@ -12,7 +12,7 @@ namespace {
 // ends of orders.
 constexpr Index longest = 8, longest_on_own_cpu = 4;
 
-// Where the largest cost counts, every second move begins with the dearest of some CPUs.
+// Where the largest cost counts, every second move begins with the most expensive of some CPUs.
 constexpr int drawn_again = 3;
 
 // Returns what a CPU adds to the energy: near the largest cost it grows as the cost does.

@@ -51,8 +51,8 @@ class Contents {
     // Returns the most that is held at a cost of at most `limit`; nothing is worth 0.
     Value largest(Cost limit) const;
 
-    // Chooses the most valuable contents within a limit, one of each size, at most so many, and one
-    // of a single fragment.
+    // Chooses the most valuable contents within a limit: at most `most` of them, one of each size,
+    // and one of a single fragment.
     void choose(Cost limit, Index most);
 
     // Goes on finding the tasks of the contents for some hundredths of a second; returns whether

@@ -15,7 +15,7 @@ from itertools import chain
 from dfopt.problem.instance import Instance
 from dfopt.solvers.configuration.columns import Column, orders_of
 from dfopt.solvers.configuration.pricing_data import PricingData
-from dfopt.solvers.heuristics.local_search import LocalSearch, fits
+from dfopt.solvers.heuristics.local_search import LocalSearch
 from dfopt.solvers.search import Search, SearchOver
 from dfopt.structs import replace
 
@@ -48,7 +48,7 @@ def fill_last_cpus(
     check
         Called every few milliseconds; may end the search by an exception.
     """
-    if search.instance.has_sizes or not fits(search):
+    if search.instance.has_sizes:
         return
     orders = orders_of(data, fixed)
     cpus = [cpu for cpu, order in enumerate(orders) if not order]

@@ -67,10 +67,8 @@ def improve(search: Search, effort: float = 1.0) -> None:
 
 def _search_locally(search: Search, effort: float) -> None:
     load_module("dfopt.solvers.heuristics.local_search", search.check)
-    from dfopt.solvers.heuristics.local_search import LocalSearch, fits
+    from dfopt.solvers.heuristics.local_search import LocalSearch
 
-    if not fits(search):
-        return
     # A second search must not repeat the first one.
     local_search = LocalSearch(search, seed=search.seed * 1000 + len(search.history))
     moves = int(effort * min(MOST_MOVES, MOVES_PER_TASK * search.instance.task_count))

@@ -27,12 +27,6 @@ from dfopt.solvers.search import Search, SearchOver
 
 logger = logging.getLogger(__name__)
 
-LARGEST_STATE = 2**26
-"""What all CPUs may hold takes at most 2**26 integers: half a gigabyte."""
-
-PART_INTEGERS = 8
-"""A part of a CPU takes 8 integers."""
-
 CONSTRUCTIONS = 2
 """The best of 2 constructed schedules is taken; all later constructions would be random."""
 
@@ -57,12 +51,6 @@ MOST_SLOW_MOVES = 100_000_000
 
 TASKS_PER_CHUNK = 2_000
 """Reporting a schedule of 2,000 tasks takes about as long as a chunk of moves."""
-
-
-def fits(search: Search) -> bool:
-    """Return whether what the CPUs of an instance under f or g may hold fits into memory."""
-    cpus, width = search.instance.cpus, min(search.instance.tasks_per_cpu, len(search.types))
-    return cpus * (8 + width * (2 * 2 + PART_INTEGERS)) <= LARGEST_STATE
 
 
 class LocalSearch:
@@ -258,7 +246,7 @@ class Background:
 @contextmanager
 def walking_beside(search: Search) -> Iterator[None]:
     """Let local search go on beside what is done in the block, if there is a second worker."""
-    if search.workers == 1 or search.instance.cpus == 1 or not fits(search):
+    if search.workers == 1 or search.instance.cpus == 1:
         yield
         return
     local_search = LocalSearch(search, seed=search.seed)
@@ -271,8 +259,6 @@ def walk_slowly(search: Search, target: int) -> None:
 
     The walk ends early when another solver meets the target.
     """
-    if not fits(search):
-        return
 
     def is_met() -> bool:
         return search.objective is not None and search.objective <= target
