@@ -9,7 +9,7 @@ from dfopt._version import __version__
 from dfopt.costs.best_order import best_order
 from dfopt.errors import DfoptError, DfoptWarning, FileError, InstanceError, MethodError
 from dfopt.files import read_instance, read_result, write_instance, write_result
-from dfopt.problem.cache_state import CacheState, Leaves
+from dfopt.problem.cache import CacheState, Leaves
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.problem.result import InstanceName, Progress, Result, SearchStep, Status, StopReason

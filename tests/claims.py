@@ -3,7 +3,7 @@
 from typing import Any
 
 from dfopt.files import fingerprint, result_from_document
-from dfopt.problem.cache_state import Leaves
+from dfopt.problem.cache import Leaves
 from dfopt.problem.instance import Instance, Task
 from dfopt.problem.penalties import PenaltyF, PenaltyG
 from dfopt.problem.result import InstanceName, Result, Status, StopReason, relative_gap

@@ -5,9 +5,9 @@ from itertools import permutations
 
 from hypothesis import strategies as st
 
-from dfopt.problem.cache_state import CacheState, Leaves
+from dfopt.problem.cache import CacheState, Leaves
 from dfopt.problem.instance import Instance, Objective, Task
-from dfopt.problem.switch_costs import order_cost
+from dfopt.problem.schedule import order_cost
 from dfopt.verify.prices import OrderPrices
 from dfopt.verify.weights import largest_values
 from tests.strategies import instances

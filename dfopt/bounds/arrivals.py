@@ -10,7 +10,6 @@ from dfopt.costs.task_types import TaskType
 from dfopt.problem.certificate import Counting
 from dfopt.problem.instance import Instance, Objective
 from dfopt.problem.penalties import PenaltyMatrix
-from dfopt.problem.switch_costs import start_cost
 
 
 def arrivals_bound(instance: Instance, types: Sequence[TaskType]) -> Bound:
@@ -65,6 +64,6 @@ def _cheapest_starts(instance: Instance, types: Sequence[TaskType]) -> dict[str 
     cpus = {state: cpu for cpu, state in enumerate(instance.initial_states)}.values()
     examples = {equal_tasks.example.type: equal_tasks.example for equal_tasks in types}
     return {
-        name: min(start_cost(instance, cpu, task) for cpu in cpus)
+        name: min(instance.cache(cpu).enter(instance.use(task)) for cpu in cpus)
         for name, task in examples.items()
     }

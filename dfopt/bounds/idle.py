@@ -5,7 +5,6 @@ from __future__ import annotations
 from dfopt.bounds.bound import NOTHING, Bound
 from dfopt.problem.certificate import Counting
 from dfopt.problem.instance import Instance, Objective
-from dfopt.problem.switch_costs import idle_cost
 
 
 def idle_bound(instance: Instance) -> Bound:
@@ -14,7 +13,7 @@ def idle_bound(instance: Instance) -> Bound:
     if not idle or not instance.initial or not instance.final_write_back:
         return NOTHING
     # At best the tasks run where an idle CPU would pay most.
-    costs = sorted(idle_cost(instance, cpu) for cpu in range(instance.cpus))[:idle]
+    costs = sorted(instance.cache(cpu).finish() for cpu in range(instance.cpus))[:idle]
     value = sum(costs) if instance.objective is Objective.TOTAL_PENALTY else costs[-1]
     if not value:
         return NOTHING

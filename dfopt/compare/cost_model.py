@@ -9,7 +9,7 @@ import numpy as np
 
 from dfopt.checks import LARGEST_TOTAL, described
 from dfopt.errors import InstanceError, MethodError
-from dfopt.problem.cache_state import Leaves
+from dfopt.problem.cache import Leaves
 from dfopt.problem.instance import Instance, Objective
 from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.structs import Checked, Natural, Positive

@@ -10,7 +10,7 @@ from msgspec.structs import fields
 
 from dfopt.compare.cost_model import COUNTING, CostModel, has_types, lines_read, states_left
 from dfopt.errors import DfoptError, MethodError
-from dfopt.problem.cache_state import Leaves
+from dfopt.problem.cache import Leaves
 from dfopt.problem.instance import Instance, Objective
 from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.structs import replace

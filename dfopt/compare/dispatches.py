@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from dfopt.checks import described
 from dfopt.compare.cost_model import CostModel, TypeCosts, dispatch_costs
 from dfopt.errors import DfoptError
-from dfopt.problem.cache_state import Leaves
+from dfopt.problem.cache import Leaves
 from dfopt.trace import Trace
 from dfopt.trace.events import Flags, Integers, Numbers
 from dfopt.trace.latest_of_same import latest_of_same

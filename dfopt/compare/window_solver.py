@@ -18,12 +18,11 @@ from typing import NamedTuple, TypeVar
 
 from dfopt.bounds import cheap_bound
 from dfopt.costs.task_types import task_types
-from dfopt.problem.cache_state import CacheState, InitialState, Leaves
+from dfopt.problem.cache import CacheState, InitialState, Leaves
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.problem.result import StopReason
-from dfopt.problem.schedule import combined_cost
-from dfopt.problem.switch_costs import order_cost
+from dfopt.problem.schedule import combined_cost, order_cost
 from dfopt.solvers import parts, solve
 from dfopt.solvers.exhaustive import solve_exhaustively
 from dfopt.solvers.heuristics.best_insertion import insert_all

@@ -17,10 +17,9 @@ from typing import NamedTuple
 
 from dfopt.costs.role import Role
 from dfopt.costs.task_types import TaskType
-from dfopt.problem.cache_state import CacheState, InitialState, Leaves
+from dfopt.problem.cache import CacheState, Leaves
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyF, PenaltyG
-from dfopt.problem.switch_costs import finish_cost, reading_cost
 
 IMPOSSIBLE = 2**63
 """The cost of a role that a fragment cannot play; more than any real cost."""
@@ -112,9 +111,7 @@ class ClosedForm:
             _block_costs(instance, task_type.example, fragments[task_type.example.df])
             for task_type in types
         )
-        self.starts = tuple(
-            _cpu_start(instance, state, fragments) for state in instance.initial_states
-        )
+        self.starts = tuple(_cpu_start(instance, cpu, fragments) for cpu in range(instance.cpus))
 
     def cost(self, cpu: int, content: Mapping[int, int]) -> int:
         """Return F* of ``content`` on ``cpu``."""
@@ -339,21 +336,20 @@ def _block_costs(instance: Instance, task: Task, fragment: int) -> BlockCosts:
     return BlockCosts(
         fragment=fragment,
         base=base,
-        entry=reading_cost(penalty, task),
+        entry=penalty.reading(task.lines or 0),
         exit=leaving,
         end=ending,
     )
 
 
-def _cpu_start(
-    instance: Instance, state: InitialState, fragments: Mapping[str | None, int]
-) -> CpuStart:
+def _cpu_start(instance: Instance, cpu: int, fragments: Mapping[str | None, int]) -> CpuStart:
+    state = instance.initial[cpu] if instance.initial else None
     if not isinstance(state, CacheState):
         return CpuStart(free_for_all=state == "unknown" or not instance.cold_start)
     fragment = fragments.get(state.df)
     if isinstance(instance.penalty, PenaltyF):
         write_back = instance.penalty.write_back
-        idle = finish_cost(instance, state)
+        idle = instance.cache(cpu).finish()
         if state.leaves is Leaves.INVALIDATED:
             return CpuStart(free_fragment=fragment, arrival=write_back, idle=idle)
         if state.leaves is Leaves.DIRTY:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from dfopt.costs.cost_table import CostTable
-from dfopt.costs.task_types import TaskType
+from dfopt.costs.task_types import TaskType, cost_table
 from dfopt.problem.instance import Instance
 
 
@@ -24,7 +23,7 @@ class HeldKarp:
     """
 
     def __init__(self, instance: Instance, types: Sequence[TaskType]) -> None:
-        self.table = CostTable(instance, types)
+        self.table = cost_table(instance, types)
 
     def cost(self, cpu: int, content: Mapping[int, int]) -> int:
         """Return F* of ``content`` on ``cpu``."""

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from dfopt.problem.cost_table import CostTable
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyF, PenaltyMatrix
-from dfopt.problem.switch_costs import idle_cost, start_cost
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,17 +81,23 @@ def cpu_groups(instance: Instance, types: Sequence[TaskType]) -> tuple[int, ...]
     """
     if not instance.initial:
         return (0,) * instance.cpus
+    uses = [instance.use(task_type.example) for task_type in types]
     first: dict[tuple[int, ...], int] = {}
     return tuple(
         first.setdefault(
             (
-                idle_cost(instance, cpu),
-                *(start_cost(instance, cpu, task_type.example) for task_type in types),
+                instance.cache(cpu).finish(),
+                *(instance.cache(cpu).enter(use) for use in uses),
             ),
             cpu,
         )
         for cpu in range(instance.cpus)
     )
+
+
+def cost_table(instance: Instance, types: Sequence[TaskType]) -> CostTable:
+    """Return the costs between types."""
+    return CostTable(instance, [task_type.example for task_type in types])
 
 
 def named_orders(

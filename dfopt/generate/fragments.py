@@ -18,7 +18,7 @@ from dfopt.checks import check_integer
 from dfopt.errors import InstanceError
 from dfopt.generate.draws import BITS, Draws
 from dfopt.generate.options import FragmentOptions, MachineOptions, check_task_count
-from dfopt.problem.cache_state import Leaves
+from dfopt.problem.cache import Leaves
 from dfopt.problem.instance import Instance, Task
 from dfopt.problem.penalties import PenaltyF, PenaltyG
 

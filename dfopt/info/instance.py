@@ -10,7 +10,7 @@ from dfopt.costs.task_types import task_types
 from dfopt.files import fingerprint
 from dfopt.files.documents import DocumentType
 from dfopt.files.formats import Format
-from dfopt.problem.cache_state import CacheState, InitialState, Leaves
+from dfopt.problem.cache import CacheState, InitialState, Leaves
 from dfopt.problem.instance import Instance, Objective
 from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.render import counted

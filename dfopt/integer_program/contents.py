@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dfopt.integer_program.labels import TaskKind, labels_of
 from dfopt.integer_program.program import ProgramBuilder
-from dfopt.problem.cache_state import CacheState
+from dfopt.problem.cache import CacheState
 from dfopt.problem.instance import Instance
 from dfopt.problem.penalties import PenaltyG
 

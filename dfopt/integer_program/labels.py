@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyF, PenaltyMatrix
-from dfopt.problem.switch_costs import reading_cost
 
 LONGEST_LABEL = 40
 """Characters of a label: names of variables hold two of them, and some readers take 255."""
@@ -90,7 +89,7 @@ def _what_counts(instance: Instance, task: Task) -> Hashable:
         case PenaltyMatrix():
             return task.type, time, size
         case PenaltyF():
-            return task.df, reading_cost(instance.penalty, task), task.leaves, time, size
+            return task.df, instance.penalty.reading(task.lines or 0), task.leaves, time, size
     return task.df, time, size
 
 

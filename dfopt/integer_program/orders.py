@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dfopt.integer_program.labels import TaskKind
 from dfopt.integer_program.program import ProgramBuilder
+from dfopt.problem.cost_table import CostTable
 from dfopt.problem.instance import Instance
-from dfopt.problem.switch_costs import finish_cost, idle_cost, start_cost, switch_cost
 
 NOTES = {
     "first_K_on_P": "1 if CPU P begins with a task of kind K",
@@ -26,11 +26,12 @@ def add_penalties(
     it and as it runs tasks; and the kinds hang together, which a flow of a single commodity shows
     (Gavish and Graves 1978).
     """
-    return [_add_walk(builder, instance, kinds, cpu) for cpu in range(instance.cpus)]
+    costs = CostTable(instance, [kind.task for kind in kinds])
+    return [_add_walk(builder, kinds, costs, cpu) for cpu in range(instance.cpus)]
 
 
 def _add_walk(
-    builder: ProgramBuilder, instance: Instance, kinds: list[TaskKind], cpu: int
+    builder: ProgramBuilder, kinds: list[TaskKind], costs: CostTable, cpu: int
 ) -> list[tuple[int, str]]:
     labels = [kind.label for kind in kinds]
     first = {label: builder.binary(f"first_{label}_on_{cpu}") for label in labels}
@@ -52,15 +53,15 @@ def _add_walk(
         builder.require(f"into_{label}_on_{cpu}", [(1, first[label]), *into, runs], "=", 0)
         builder.require(f"out_of_{label}_on_{cpu}", [(1, last[label]), *out, runs], "=", 0)
     _connect(builder, kinds, first, steps, cpu)
-    tasks = {kind.label: kind.task for kind in kinds}
-    idle = idle_cost(instance, cpu)
+    number = {label: place for place, label in enumerate(labels)}
+    starts = [cost - costs.idle[cpu] for cost in costs.start[cpu]]
     return [
-        *((start_cost(instance, cpu, tasks[label]) - idle, first[label]) for label in labels),
+        *zip(starts, first.values(), strict=True),
         *(
-            (switch_cost(instance.penalty, tasks[before], tasks[after]), name)
+            (costs.switch[number[before]][number[after]], name)
             for (before, after), name in steps.items()
         ),
-        *((finish_cost(instance, tasks[label]), last[label]) for label in labels),
+        *zip(costs.finish, last.values(), strict=True),
     ]
 
 

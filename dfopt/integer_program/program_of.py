@@ -10,7 +10,6 @@ from dfopt.integer_program.labels import TaskKind, kinds_of, labels_of
 from dfopt.integer_program.program import IntegerProgram, ProgramBuilder
 from dfopt.problem.instance import Instance, Objective
 from dfopt.problem.penalties import PenaltyF, PenaltyG
-from dfopt.problem.switch_costs import idle_cost
 
 NOTES = {
     "runs_K_on_P": "how many tasks of kind K CPU P runs",
@@ -92,7 +91,7 @@ def _add_costs(
         paid = [(-coefficient, name) for coefficient, name in penalty]
         if executes:
             paid += [(-kind.task.exec, f"runs_{kind.label}_on_{cpu}") for kind in kinds]
-        builder.require(f"pays_{cpu}", [(1, cost), *paid], "=", idle_cost(instance, cpu))
+        builder.require(f"pays_{cpu}", [(1, cost), *paid], "=", instance.cache(cpu).finish())
     if instance.objective is Objective.TOTAL_PENALTY:
         return [(1, cost) for cost in costs]
     worst = builder.number("makespan" if executes else "largest")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dfopt.integer_program.labels import TaskKind
 from dfopt.integer_program.program import ProgramBuilder
+from dfopt.problem.cost_table import CostTable
 from dfopt.problem.instance import Instance
-from dfopt.problem.switch_costs import finish_cost, idle_cost, start_cost, switch_cost
 
 NOTES = {
     "starts_K": "when the switch to K begins",
@@ -24,42 +24,38 @@ def add_times(builder: ProgramBuilder, instance: Instance, kinds: list[TaskKind]
     starts = {label: builder.number(f"starts_{label}") for label in tasks}
     ends = {label: builder.number(f"ends_{label}") for label in tasks}
     makespan = builder.number("makespan")
-    longest = _longest(instance)
-    for label, task in tasks.items():
+    costs = CostTable(instance, list(tasks.values()))
+    longest = _longest(instance, costs)
+    for number, (label, task) in enumerate(tasks.items()):
         switch = []
         if task.release:
             builder.require(f"release_{label}", [(1, starts[label])], ">=", task.release)
         for cpu in cpus:
-            switch.append((-start_cost(instance, cpu, task), f"first_{label}_on_{cpu}"))
-        for other, before in tasks.items():
+            switch.append((-costs.start[cpu][number], f"first_{label}_on_{cpu}"))
+        for place, (other, before) in enumerate(tasks.items()):
             gap = [(1, starts[label]), (-1, ends[other])]
             if before.id in task.after:
                 builder.require(f"after_{other}_{label}", gap, ">=", 0)
             if other == label:
                 continue
             steps = [f"next_{other}_{label}_on_{cpu}" for cpu in cpus]
-            cost = switch_cost(instance.penalty, before, task)
-            switch += [(-cost, step) for step in steps]
+            switch += [(-costs.switch[place][number], step) for step in steps]
             # Only if the task comes right after the other one on some CPU, this says anything.
             follows = [(-longest, step) for step in steps]
             builder.require(f"wait_{other}_{label}", [*gap, *follows], ">=", -longest)
         length = [(1, ends[label]), (-1, starts[label]), *switch]
         builder.require(f"length_{label}", length, "=", task.exec)
-        finish = [(-finish_cost(instance, task), f"last_{label}_on_{cpu}") for cpu in cpus]
+        finish = [(-costs.finish[number], f"last_{label}_on_{cpu}") for cpu in cpus]
         builder.require(f"span_{label}", [(1, makespan), (-1, ends[label]), *finish], ">=", 0)
     for cpu in cpus:
-        idle = idle_cost(instance, cpu)
+        idle = costs.idle[cpu]
         if idle:
             terms = [(1, makespan), *((idle, f"first_{label}_on_{cpu}") for label in tasks)]
             builder.require(f"idle_{cpu}", terms, ">=", idle)
 
 
-def _longest(instance: Instance) -> int:
+def _longest(instance: Instance, costs: CostTable) -> int:
     """Return a time by which some best schedule has ended, whatever its order."""
-    penalty = instance.penalty
-    longest = max((task.release for task in instance.tasks), default=0)
-    for task in instance.tasks:
-        into = [switch_cost(penalty, before, task) for before in instance.tasks]
-        into += [start_cost(instance, cpu, task) for cpu in range(instance.cpus)]
-        longest += task.multiplicity * (max(into) + task.exec)
-    return longest
+    latest = max((task.release for task in instance.tasks), default=0)
+    into: list[tuple[int, ...]] = list(zip(*costs.switch, *costs.start, strict=True))
+    return latest + sum(map(max, into)) + sum(costs.exec)

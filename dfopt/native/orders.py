@@ -53,7 +53,7 @@ class SegmentWalk(Made):
     Parameters
     ----------
     between
-        The costs between neighbours, see :meth:`dfopt.costs.cost_table.CostTable.between`.
+        The costs between neighbours, see :meth:`dfopt.problem.cost_table.CostTable.between`.
     sizes
         Of the types.
     orders

@@ -22,7 +22,7 @@ from dfopt.plot.style import (
     shown_name,
     styled,
 )
-from dfopt.problem.cache_state import CacheState
+from dfopt.problem.cache import CacheState
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.schedule import Schedule
 from dfopt.problem.timeline import (

@@ -13,7 +13,7 @@ from msgspec import Meta
 from msgspec.structs import asdict
 
 from dfopt.errors import InstanceError
-from dfopt.problem.cache_state import Leaves
+from dfopt.problem.cache import Leaves
 from dfopt.problem.instance import Task
 from dfopt.structs import DocumentPart, Natural, Signed, either, written
 

@@ -19,7 +19,16 @@ from msgspec.structs import asdict, fields
 
 from dfopt.checks import LARGEST_TOTAL, check_type
 from dfopt.errors import DfoptWarning, InstanceError
-from dfopt.problem.cache_state import InitialState, Leaves
+from dfopt.problem.cache import (
+    EMPTY,
+    LEAVES,
+    UNKNOWN,
+    Cache,
+    CacheState,
+    DataUse,
+    InitialState,
+    Leaves,
+)
 from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.problem.task_names import check_ids, check_precedence
 from dfopt.render import MOST_COLUMNS, MOST_ROWS, counted, html
@@ -276,6 +285,24 @@ class Instance(Checked, dict=True):
     def initial_states(self) -> tuple[InitialState, ...]:
         """The initial cache states, one per CPU, with the default filled in."""
         return self.initial or (None,) * self.cpus
+
+    def use(self, of: Task | InitialState) -> DataUse:
+        """Return what a task uses, or what a cache holds, as a :class:`Cache` takes it."""
+        if not isinstance(of, Task | CacheState):
+            return DataUse(EMPTY if of is None else UNKNOWN)
+        penalty = self.penalty
+        return DataUse(
+            penalty.number_of(of.type) if isinstance(penalty, PenaltyMatrix) else of.df,
+            LEAVES.index(of.leaves),
+            (of.lines or 0) if isinstance(of, Task) else 0,
+        )
+
+    def cache(self, cpu: int) -> Cache:
+        """Return the cache of a CPU as it is before the first task."""
+        cache = Cache(
+            self.penalty, cold_start=self.cold_start, final_write_back=self.final_write_back
+        )
+        return cache.hold(self.use(self.initial[cpu])) if self.initial else cache
 
     @property
     def has_precedence(self) -> bool:

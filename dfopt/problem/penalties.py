@@ -25,6 +25,10 @@ class PenaltyF(Checked, tag_field="kind", tag="f"):
     read_line: Natural
     write_back: Natural
 
+    def reading(self, lines: int) -> int:
+        """Return the cost of reading lines into a clean cache."""
+        return lines * self.read_line
+
 
 class PenaltyG(Checked, tag_field="kind", tag="g"):
     """Switch penalty g: every change of fragment fills and writes back the whole cache.
@@ -39,6 +43,10 @@ class PenaltyG(Checked, tag_field="kind", tag="g"):
 
     fill: Natural
     write_back: Natural
+
+    def reading(self, lines: int) -> int:
+        """Return the cost of another fragment, whatever its lines and what the cache holds."""
+        return self.fill + self.write_back
 
 
 class PenaltyMatrix(Checked, tag_field="kind", tag="matrix", dict=True):

@@ -9,7 +9,6 @@ from dfopt.checks import described
 from dfopt.errors import DfoptError, InstanceError
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyMatrix
-from dfopt.problem.switch_costs import finish_cost, idle_cost, order_cost, start_cost, switch_cost
 from dfopt.render import MOST_CHARACTERS, counted, html
 from dfopt.structs import DocumentPart, Natural
 from dfopt.table import Table, columns
@@ -93,6 +92,18 @@ def combined_cost(objective: Objective, costs: Sequence[int]) -> int:
     return sum(costs) if objective is Objective.TOTAL_PENALTY else max(costs, default=0)
 
 
+def order_cost(instance: Instance, cpu: int, order: Sequence[Task]) -> int:
+    """Return F(w), the cost of running ``order`` on ``cpu`` without waiting.
+
+    Execution times are part of it under the objective ``makespan``.
+    """
+    cache = instance.cache(cpu)
+    cost = sum(cache.enter(instance.use(task)) for task in order) + cache.finish()
+    if instance.objective is Objective.MAKESPAN:
+        cost += sum(task.exec for task in order)
+    return cost
+
+
 def evaluate(instance: Instance, orders: Sequence[Sequence[str]]) -> Schedule:
     """Return the schedule that runs the named tasks in these orders as early as possible.
 
@@ -172,6 +183,7 @@ def timed_run(
     finished_at = dict.fromkeys(unfinished, 0)
     starts: list[list[int]] = [[] for _ in orders]
     clocks = [0] * len(orders)
+    caches = [instance.cache(cpu) for cpu in range(len(orders))]
     progress = True
     while progress:
         progress = False
@@ -180,11 +192,7 @@ def timed_run(
                 if any(unfinished[name] for name in task.after):
                     break
                 start = max([clocks[cpu], task.release, *(finished_at[n] for n in task.after)])
-                if starts[cpu]:
-                    switch = switch_cost(instance.penalty, order[len(starts[cpu]) - 1], task)
-                else:
-                    switch = start_cost(instance, cpu, task)
-                clocks[cpu] = start + switch + task.exec
+                clocks[cpu] = start + caches[cpu].enter(instance.use(task)) + task.exec
                 starts[cpu].append(start)
                 unfinished[task.id] -= 1
                 finished_at[task.id] = max(finished_at[task.id], clocks[cpu])
@@ -196,5 +204,5 @@ def timed_run(
                 f"{stuck!r} waits for ever, since its predecessors come later",
                 place=f"schedule.cpus[{cpu}]",
             )
-        clocks[cpu] += finish_cost(instance, order[-1]) if order else idle_cost(instance, cpu)
+        clocks[cpu] += caches[cpu].finish()
     return starts, clocks

@@ -11,11 +11,10 @@ from enum import StrEnum
 from math import floor, log10
 
 from dfopt.errors import DfoptError
-from dfopt.problem.cache_state import CacheState, InitialState
+from dfopt.problem.cache import CacheState, InitialState
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.problem.schedule import CpuSchedule, Schedule
-from dfopt.problem.switch_costs import finish_cost, reading_cost, start_cost, switch_cost
 
 PENALTY_SHARE = 0.4
 """The share of the longest row that penalties take where all tasks are drawn equally wide."""
@@ -157,7 +156,8 @@ def _row(
     starts: list[float] = []
     ends: list[float] = []
     clock: float = 0
-    before: Task | None = None
+    cache = instance.cache(cpu)
+    held: Task | InitialState = instance.initial_states[cpu]
     for position, task in enumerate(order):
         if begun is not None:
             if begun[position] < clock:
@@ -166,17 +166,17 @@ def _row(
                     place=f"schedule.cpus[{cpu}].starts[{position}]",
                 )
             clock = begun[position]
-        for kind, group, amount in _switch_parts(instance, cpu, before, task):
+        cost = cache.enter(instance.use(task))
+        for kind, group, amount in _switch_parts(instance.penalty, held, task, cost):
             if amount:
                 charges.append(Charge(kind=kind, group=group, start=clock, amount=amount))
             clock += amount
         starts.append(clock)
         clock += task.exec if task_width is None else task_width
         ends.append(clock)
-        before = task
+        held = task
     # A CPU that runs nothing writes back what its cache held at the start.
-    held = before or instance.initial_states[cpu]
-    if isinstance(held, Task | CacheState) and (amount := finish_cost(instance, held)):
+    if isinstance(held, Task | CacheState) and (amount := cache.finish()):
         by_table = isinstance(instance.penalty, PenaltyMatrix)
         kind = ChargeKind.SWITCH if by_table else ChargeKind.WRITE_BACK
         group = group_of(instance.penalty, held)
@@ -192,16 +192,9 @@ def _row(
 
 
 def _switch_parts(
-    instance: Instance, cpu: int, before: Task | None, task: Task
+    penalty: Penalty, held: Task | InitialState, task: Task, cost: int
 ) -> Iterator[tuple[ChargeKind, str, int]]:
     """Yield the parts of a switch to ``task``: first the write-back, then the reading."""
-    penalty = instance.penalty
-    if before is None:
-        held: Task | InitialState = instance.initial_states[cpu]
-        cost = start_cost(instance, cpu, task)
-    else:
-        held = before
-        cost = switch_cost(penalty, before, task)
     new = group_of(penalty, task)
     match penalty:
         case PenaltyMatrix():
@@ -210,7 +203,7 @@ def _switch_parts(
         case PenaltyG(fill=fill):
             reading = min(fill, cost)
         case PenaltyF():
-            reading = min(reading_cost(penalty, task), cost)
+            reading = min(penalty.reading(task.lines or 0), cost)
     old = group_of(penalty, held) if isinstance(held, Task | CacheState) else new
     if isinstance(held, Task | CacheState) and old == new:
         reading = 0

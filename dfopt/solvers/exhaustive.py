@@ -13,7 +13,6 @@ from operator import add
 from dfopt.errors import MethodError
 from dfopt.problem.certificate import CompleteSearch
 from dfopt.problem.instance import Instance, Objective
-from dfopt.problem.switch_costs import start_cost, switch_cost
 from dfopt.solvers.search import Search
 
 _log = logging.getLogger(__name__)
@@ -222,9 +221,9 @@ class _Partial:
                 if start < self.latest_start:
                     continue
                 switch = (
-                    switch_cost(instance.penalty, search.types[order[-1]].example, task)
+                    search.costs.switch[order[-1]][task_type]
                     if order
-                    else start_cost(instance, cpu, task)
+                    else search.costs.start[cpu][task_type]
                 )
                 end = start + switch + task.exec
                 yield _Partial(

@@ -19,8 +19,7 @@ from math import inf
 
 from dfopt.checks import described
 from dfopt.costs.closed_form import ClosedForm
-from dfopt.costs.cost_table import CostTable
-from dfopt.costs.task_types import TaskType, cpu_groups, named_orders, task_types
+from dfopt.costs.task_types import TaskType, cost_table, cpu_groups, named_orders, task_types
 from dfopt.errors import DfoptError
 from dfopt.problem.certificate import (
     Branching,
@@ -35,6 +34,7 @@ from dfopt.problem.certificate import (
     Supports,
     Tour,
 )
+from dfopt.problem.cost_table import CostTable
 from dfopt.problem.instance import Instance
 from dfopt.problem.result import Progress, SearchStep, StopReason
 from dfopt.problem.schedule import Schedule, evaluate
@@ -121,7 +121,7 @@ class Search:
     @cached_property
     def costs(self) -> CostTable:
         """The costs between the types of the instance."""
-        return CostTable(self.instance, self.types)
+        return cost_table(self.instance, self.types)
 
     @property
     def lower_bound(self) -> int:

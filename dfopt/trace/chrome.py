@@ -19,7 +19,7 @@ from typing import Any, BinaryIO, TypeVar
 from dfopt.checks import LARGEST_TOTAL, check_name, described
 from dfopt.errors import DfoptError, FileError
 from dfopt.files.strict_json import Document
-from dfopt.problem.cache_state import Leaves
+from dfopt.problem.cache import Leaves
 from dfopt.problem.instance import LARGEST_CPU_COUNT
 from dfopt.structs import Natural, replace
 from dfopt.trace.events import Integers

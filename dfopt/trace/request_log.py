@@ -19,7 +19,7 @@ import numpy as np
 
 from dfopt.checks import LARGEST_TOTAL
 from dfopt.errors import DfoptError, DfoptWarning, FileError
-from dfopt.problem.cache_state import Leaves
+from dfopt.problem.cache import Leaves
 from dfopt.problem.instance import Objective
 from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyG
 from dfopt.render import counted

@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from msgspec.structs import asdict
 
-from dfopt.problem.cache_state import Leaves
+from dfopt.problem.cache import Leaves
 from dfopt.problem.instance import Objective
 from dfopt.problem.penalties import Penalty
 from dfopt.render import MOST_ROWS, html

@@ -8,7 +8,6 @@ from graphlib import TopologicalSorter
 
 from dfopt.problem.instance import Instance, Objective
 from dfopt.problem.penalties import PenaltyMatrix
-from dfopt.problem.switch_costs import idle_cost, start_cost
 
 
 def counted_bound(instance: Instance, argument: str) -> int | None:
@@ -34,7 +33,7 @@ def _critical_path(instance: Instance) -> int:
 def _idle_cpus(instance: Instance) -> int:
     """Return what CPUs pay that run nothing in any schedule: the cheapest m − n of them."""
     idle = max(0, instance.cpus - instance.task_count)
-    costs = sorted(idle_cost(instance, cpu) for cpu in range(instance.cpus))[:idle]
+    costs = sorted(instance.cache(cpu).finish() for cpu in range(instance.cpus))[:idle]
     if instance.objective is Objective.TOTAL_PENALTY:
         return sum(costs)
     return max(costs, default=0)
@@ -61,7 +60,7 @@ def _arrivals(instance: Instance) -> int:
             for other in numbers
             if other != task.type or numbers[other] > 1
         ]
-        start = min(start_cost(instance, cpu, task) for cpu in cpus)
+        start = min(instance.cache(cpu).enter(instance.use(task)) for cpu in cpus)
         arrival = min(switches, default=start)
         total += arrival * numbers[task.type]
         savings += [max(0, arrival - start)] * min(numbers[task.type], instance.cpus)

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from dfopt.checks import LARGEST_TOTAL
 from dfopt.errors import MethodError
+from dfopt.problem.cost_table import CostTable
 from dfopt.problem.instance import Instance
 from dfopt.problem.penalties import PenaltyMatrix
-from dfopt.problem.switch_costs import finish_cost, idle_cost, start_cost, switch_cost
 
 MOST_STEPS = 40_000_000
 """At most this number of steps, which take some seconds.
@@ -94,25 +94,17 @@ class Dispatching:
         count = len(self.tasks)
         self.exec = np.array([task.exec for task in self.tasks], dtype=np.int64)
         self.release = np.array([task.release for task in self.tasks], dtype=np.int64)
+        costs = CostTable(instance, self.tasks)
         # The states of CPUs: rows of costs of a switch to each task, and the cost of the end.
         rows: dict[tuple[int, ...], int] = {}
         self.state_of = np.array(
             [
-                rows.setdefault(
-                    (
-                        *(switch_cost(instance.penalty, before, task) for task in self.tasks),
-                        finish_cost(instance, before),
-                    ),
-                    len(rows),
-                )
-                for before in self.tasks
+                rows.setdefault((*row, end), len(rows))
+                for row, end in zip(costs.switch, costs.finish, strict=True)
             ]
         )
         after_tasks = len(rows)
-        starts = [
-            (*(start_cost(instance, cpu, task) for task in self.tasks), idle_cost(instance, cpu))
-            for cpu in range(instance.cpus)
-        ]
+        starts = [(*row, end) for row, end in zip(costs.start, costs.idle, strict=True)]
         # The state of a CPU that has run nothing is never that of another one.
         numbers = {row: after_tasks + place for place, row in enumerate(dict.fromkeys(starts))}
         self.starts = np.array(sorted(numbers[row] for row in starts))

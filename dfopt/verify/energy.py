@@ -13,8 +13,8 @@ from graphlib import TopologicalSorter
 import numpy as np
 from numpy.typing import NDArray
 
+from dfopt.problem.cost_table import CostTable
 from dfopt.problem.instance import Instance, Objective, Task
-from dfopt.problem.switch_costs import finish_cost, start_cost, switch_cost
 
 MOST_TASKS = 200
 """Instances with more tasks have no bound of this kind: the spans are too many."""
@@ -46,7 +46,8 @@ def heads_and_tails(instance: Instance) -> tuple[Integers, Integers, Integers]:
     or more take at least an m-th of their times together, from h on. So it is after it, too.
     """
     tasks = [task for task in instance.tasks for _ in range(task.multiplicity)]
-    lengths = _least_times(instance, tasks)
+    costs = CostTable(instance, tasks)
+    lengths = _least_times(costs, tasks)
     before = [
         [other for other, earlier in enumerate(tasks) if earlier.id in set(task.after)]
         for task in tasks
@@ -58,42 +59,34 @@ def heads_and_tails(instance: Instance) -> tuple[Integers, Integers, Integers]:
     order = list(TopologicalSorter(dict(enumerate(before))).static_order())
     releases = [task.release for task in tasks]
     heads = _latest(order, before, lengths, releases, instance.cpus)
-    tails = _latest(order[::-1], after, lengths, _least_departures(instance, tasks), instance.cpus)
+    tails = _latest(order[::-1], after, lengths, _least_departures(costs, tasks), instance.cpus)
     return np.array(lengths), np.array(heads), np.array(tails)
 
 
-def _least_times(instance: Instance, tasks: list[Task]) -> list[int]:
+def _least_times(costs: CostTable, tasks: list[Task]) -> list[int]:
     """Return the execution and the cheapest switch of each task."""
-    cpus = {state: cpu for cpu, state in enumerate(instance.initial_states)}.values()
+    starts = set(map(tuple, costs.start))
     return [
         task.exec
-        + min(
-            *(start_cost(instance, cpu, task) for cpu in cpus),
-            *(
-                switch_cost(instance.penalty, other, task)
-                for place, other in enumerate(tasks)
-                if place != number
-            ),
-            start_cost(instance, 0, task),
-        )
+        + min(row[number] for row in (*starts, *costs.switch[:number], *costs.switch[number + 1 :]))
         for number, task in enumerate(tasks)
     ]
 
 
-def _least_departures(instance: Instance, tasks: list[Task]) -> list[int]:
+def _least_departures(costs: CostTable, tasks: list[Task]) -> list[int]:
     """Return for each task what comes at least after it: what ends its CPU, or another task."""
     return [
         min(
-            (
-                finish_cost(instance, task),
+            [
+                costs.finish[number],
                 *(
-                    switch_cost(instance.penalty, task, other) + other.exec
-                    for place, other in enumerate(tasks)
+                    cost + other.exec
+                    for place, (cost, other) in enumerate(zip(row, tasks, strict=True))
                     if place != number
                 ),
-            )
+            ]
         )
-        for number, task in enumerate(tasks)
+        for number, row in enumerate(costs.switch)
     ]
 
 

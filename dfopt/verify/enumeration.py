@@ -8,16 +8,15 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property
 from itertools import product
 from math import prod
 from operator import add, le, mul
 from typing import TYPE_CHECKING, Any
 
 from dfopt.errors import MethodError
+from dfopt.problem.cost_table import CostTable
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyF, PenaltyG
-from dfopt.problem.switch_costs import finish_cost, idle_cost, start_cost, switch_cost
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -62,13 +61,7 @@ def has_schedule_below(
     """
     tasks = Kinds(instance, check)
     # Of CPUs that start alike, no more can be used than there are tasks.
-    starts = Counter(
-        (
-            tuple(start_cost(instance, cpu, task) for task in tasks.examples),
-            idle_cost(instance, cpu),
-        )
-        for cpu in range(instance.cpus)
-    )
+    starts = Counter(zip(map(tuple, tasks.costs.start), tasks.costs.idle, strict=True))
     most = instance.task_count
     cpus = [start for start, count in starts.items() for _ in range(min(count, most))]
     idle = [start[1] for start, count in starts.items() for _ in range(most, count)]
@@ -100,6 +93,7 @@ class Kinds:
             members[self._key(task)].append(task)
         self.examples = [tasks[0] for tasks in members.values()]
         self.sizes = [instance.size_of(task) for task in self.examples]
+        self.costs = CostTable(instance, self.examples)
         self.counts = tuple(sum(task.multiplicity for task in tasks) for tasks in members.values())
 
     def _key(self, task: Task) -> object:
@@ -113,15 +107,6 @@ class Kinds:
             case PenaltyG():
                 return task.df, task.size, run
         return task.type, task.size, run
-
-    @cached_property
-    def switches(self) -> list[tuple[int, ...]]:
-        """The costs of switching from each kind to each kind."""
-        penalty = self._instance.penalty
-        return [
-            tuple(switch_cost(penalty, before, after) for after in self.examples)
-            for before in self.examples
-        ]
 
     def least(self, cpus: Sequence[Start], bound: int, *, total: bool) -> int:
         """Return the least objective of all CPUs; the bound itself if none is less."""
@@ -193,7 +178,7 @@ class Kinds:
         each last kind matters (Held and Karp).
         """
         arrivals, idle = start
-        ends = [finish_cost(self._instance, task) for task in self.examples]
+        ends = self.costs.finish
         nothing = (0,) * len(self.counts)
         contents = {nothing: idle} if idle < bound else {}
         layer: dict[Content, dict[int | None, int]] = {nothing: {None: 0}}
@@ -208,7 +193,7 @@ class Kinds:
                         continue
                     begin = min(
                         max(finish, task.release if self._timed else 0)
-                        + (arrivals[kind] if last is None else self.switches[last][kind])
+                        + (arrivals[kind] if last is None else self.costs.switch[last][kind])
                         for last, finish in finishes.items()
                     )
                     finish = begin + (task.exec if self._timed else 0)

@@ -31,7 +31,7 @@ from operator import mul, sub
 from typing import Any
 
 from dfopt.errors import MethodError
-from dfopt.problem.cache_state import CacheState
+from dfopt.problem.cache import CacheState
 from dfopt.problem.certificate import FullGroups
 from dfopt.problem.instance import Instance, Objective
 from dfopt.problem.penalties import PenaltyG

@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import gcd
 
-from dfopt.problem.cache_state import CacheState, Leaves
+from dfopt.problem.cache import CacheState, Leaves
 from dfopt.problem.instance import Instance
 from dfopt.problem.penalties import PenaltyF, PenaltyMatrix
-from dfopt.problem.switch_costs import reading_cost
 
 Holding = tuple[frozenset[int], int, int]
 """Entries of ``instance.tasks``, a number of tasks, and the price of at least that number."""
@@ -45,7 +44,7 @@ def largest_total_below(instance: Instance, bound: int) -> int:
     """Return the largest total penalty below a bound: every cost is a multiple of a unit."""
     penalty = instance.penalty
     assert not isinstance(penalty, PenaltyMatrix)
-    costs = {reading_cost(penalty, task) for task in instance.tasks}
+    costs = {penalty.reading(task.lines or 0) for task in instance.tasks}
     left = {task.leaves for task in instance.tasks}
     left |= {state.leaves for state in instance.initial if isinstance(state, CacheState)}
     if isinstance(penalty, PenaltyF) and left != {Leaves.CLEAN}:

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.schedule import Schedule
-from dfopt.problem.switch_costs import finish_cost, idle_cost, order_cost, start_cost, switch_cost
 
 SHOWN_NAMES = 3
 
@@ -65,8 +64,9 @@ def _run(
     """Run the orders, at the given starts or else as early as possible."""
     timed = instance.objective is Objective.MAKESPAN
     problems = []
-    clocks = [0] * len(orders)
+    clocks, penalties = [0] * len(orders), [0] * len(orders)
     done = [0] * len(orders)
+    caches = [instance.cache(cpu) for cpu in range(len(orders))]
     unfinished = {task.id: task.multiplicity for task in instance.tasks}
     finished_at = dict.fromkeys(unfinished, 0)
     going = True
@@ -86,10 +86,8 @@ def _run(
                         f"schedule.cpus[{cpu}].starts[{position}]: is {given[position]}, "
                         f"but the task can start at {ready} at the earliest"
                     )
-                if position:
-                    switch = switch_cost(instance.penalty, order[position - 1], task)
-                else:
-                    switch = start_cost(instance, cpu, task)
+                switch = caches[cpu].enter(instance.use(task))
+                penalties[cpu] += switch
                 clocks[cpu] = start + switch + (task.exec if timed else 0)
                 unfinished[task.id] -= 1
                 finished_at[task.id] = max(finished_at[task.id], clocks[cpu])
@@ -103,10 +101,6 @@ def _run(
                 "because its predecessors come after it"
             )
             return None, problems
-    if not timed:  # costs do not depend on when things happen
-        return [order_cost(instance, cpu, order) for cpu, order in enumerate(orders)], problems
-    ends = [
-        finish_cost(instance, order[-1]) if order else idle_cost(instance, cpu)
-        for cpu, order in enumerate(orders)
-    ]
-    return [clock + end for clock, end in zip(clocks, ends, strict=True)], problems
+    # Without execution times, costs do not depend on when things happen.
+    costs = clocks if timed else penalties
+    return [cost + cache.finish() for cost, cache in zip(costs, caches, strict=True)], problems

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
+from operator import add
 
 from dfopt.errors import MethodError
+from dfopt.problem.cost_table import CostTable
 from dfopt.problem.instance import Instance, Objective, Task
-from dfopt.problem.switch_costs import finish_cost, idle_cost, start_cost, switch_cost
 from dfopt.verify.cases import UnprovenError
 from dfopt.verify.support_worth import Extensions, TaskWorth
 
@@ -60,17 +61,12 @@ class Orders:
         self.types = list(examples)
         tasks = list(examples.values())
         run = [least_exec[name] for name in self.types]
-        self.switch = [
-            [switch_cost(instance.penalty, a, b) + run[j] for j, b in enumerate(tasks)]
-            for a in tasks
-        ]
-        self.finish = [finish_cost(instance, task) for task in tasks]
+        table = CostTable(instance, tasks)
+        self.switch = [[*map(add, row, run)] for row in table.switch]
+        self.finish = table.finish
         self.starts: list[Start] = [
-            (
-                tuple(start_cost(instance, cpu, b) + run[j] for j, b in enumerate(tasks)),
-                idle_cost(instance, cpu),
-            )
-            for cpu in range(instance.cpus)
+            (tuple(map(add, row, run)), idle)
+            for row, idle in zip(table.start, table.idle, strict=True)
         ]
 
     @cached_property

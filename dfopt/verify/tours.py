@@ -15,8 +15,8 @@ from itertools import pairwise
 
 from dfopt.errors import MethodError
 from dfopt.problem.certificate import ArcFork, ArcWeights, OrderCut, Tour
+from dfopt.problem.cost_table import CostTable
 from dfopt.problem.instance import Instance, Objective, Task
-from dfopt.problem.switch_costs import finish_cost, start_cost, switch_cost
 from dfopt.verify.beginnings import Beginnings, cheapest_order
 from dfopt.verify.cases import Range, UnprovenError, first_flaw, leaves
 
@@ -127,10 +127,9 @@ class Tours:
             for node in range(self.size)
         ]
         tasks = [examples[node] for node in range(1, self.size)]
-        self.cost = [[0] + [start_cost(instance, 0, task) for task in tasks]]
-        for task in tasks:
-            row = [switch_cost(instance.penalty, task, other) for other in tasks]
-            self.cost.append([finish_cost(instance, task), *row])
+        table = CostTable(instance, tasks)
+        self.cost = [[0, *table.start[0]]]
+        self.cost += [[end, *row] for end, row in zip(table.finish, table.switch, strict=True)]
 
     def most(self, tail: int, head: int) -> int:
         """Return how often an order can use an arc."""

@@ -14,10 +14,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 
-from dfopt.problem.cache_state import CacheState, InitialState, Leaves
+from dfopt.problem.cache import CacheState, InitialState, Leaves
 from dfopt.problem.instance import Instance, Objective
 from dfopt.problem.penalties import PenaltyF, PenaltyG, PenaltyMatrix
-from dfopt.problem.switch_costs import reading_cost
 from dfopt.verify.prices import OrderPrices
 
 Item = tuple[int, int, int]
@@ -124,7 +123,7 @@ def _by_costs(instance: Instance, prices: OrderPrices, threshold: int | None) ->
     for task, weight in zip(instance.tasks, prices.weights, strict=True):
         lost = write_back if task.leaves is Leaves.INVALIDATED else 0
         items.append((weight, lost + (task.exec if timed else 0), task.multiplicity))
-        df, entry = task.df or "", reading_cost(penalty, task)
+        df, entry = task.df or "", penalty.reading(task.lines or 0)
         entries[df] = min(entry, entries.get(df, entry))
         exits[df] = min(exits.get(df, write_back), write_back * (task.leaves is Leaves.DIRTY))
     items += [(price, entries[df] + exits[df], 1) for df, price in prices.visits.items()]

@@ -38,10 +38,9 @@ from numpy.typing import NDArray
 
 from dfopt.checks import LARGEST_TOTAL
 from dfopt.errors import MethodError
-from dfopt.problem.cache_state import CacheState, InitialState, Leaves
+from dfopt.problem.cache import CacheState, InitialState, Leaves
 from dfopt.problem.instance import Instance, Objective
 from dfopt.problem.penalties import PenaltyF, PenaltyMatrix
-from dfopt.problem.switch_costs import reading_cost
 from dfopt.verify.cases import UnprovenError
 from dfopt.verify.prices import Holding, OrderPrices
 
@@ -362,7 +361,7 @@ def _kinds(instance: Instance, prices: OrderPrices) -> dict[str, list[Kind]]:
             entries=(),
             bonuses=tuple(holding for holding in prices.holdings if number in holding[0]),
         )
-        entry = reading_cost(instance.penalty, task)
+        entry = instance.penalty.reading(task.lines or 0)
         alike[task.df or "", kind].append((entry, prices.charges[number], task.multiplicity))
     counted = Counter(holding for _, kind in alike for holding in kind.bonuses)
     if any(number > 1 for number in counted.values()):

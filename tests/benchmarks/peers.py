@@ -17,8 +17,7 @@ from ortools.constraint_solver import pywrapcp, routing_enums_pb2
 from ortools.sat.python import cp_model
 
 from dfopt import Instance, Objective, evaluate
-from dfopt.costs.cost_table import CostTable
-from dfopt.costs.task_types import task_types
+from dfopt.costs.task_types import cost_table, task_types
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +46,7 @@ class SingleTasks:
 def single_tasks(instance: Instance) -> SingleTasks:
     """Return the tasks of an instance."""
     types = task_types(instance)
-    table = CostTable(instance, types)
+    table = cost_table(instance, types)
     kinds = [kind for kind, task_type in enumerate(types) for _ in task_type.names]
     examples = [types[kind].example for kind in kinds]
     numbers = {task.id: number for number, task in enumerate(examples)}

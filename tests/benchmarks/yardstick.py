@@ -25,8 +25,7 @@ from numpy.ctypeslib import ndpointer
 from numpy.typing import NDArray
 
 from dfopt import Instance, Objective, evaluate
-from dfopt.costs.cost_table import CostTable
-from dfopt.costs.task_types import task_types
+from dfopt.costs.task_types import cost_table, task_types
 
 ANNEALINGS = (0.04, 0.44, 0.52)
 """Shares of the time: each annealing begins with the best schedule so far."""
@@ -54,7 +53,7 @@ class Costs(NamedTuple):
 def costs_of(instance: Instance) -> tuple[Costs, list[str]]:
     """Return the costs of single tasks, and their names."""
     types = task_types(instance)
-    table = CostTable(instance, types)
+    table = cost_table(instance, types)
     kinds = np.array([kind for kind, one in enumerate(types) for _ in one.names])
     names = [name for one in types for name in one.names]
     numbers = {name: number for number, name in enumerate(names)}

@@ -10,7 +10,7 @@ from dfopt.bounds import Bound, cheap_bound
 from dfopt.costs.task_types import task_types
 from dfopt.files import fingerprint
 from dfopt.generate import tight, uniform, zipf
-from dfopt.problem.cache_state import CacheState, Leaves
+from dfopt.problem.cache import CacheState, Leaves
 from dfopt.problem.certificate import CompleteSearch, Counting, DualWeights, VisitPrice
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyF, PenaltyG, PenaltyMatrix

@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 from dfopt import replace
 from dfopt.files import fingerprint, schema, write_instance
 from dfopt.generate import matrix, zipf
-from dfopt.problem.cache_state import CacheState, Leaves
+from dfopt.problem.cache import CacheState, Leaves
 from dfopt.problem.instance import Instance
 from dfopt.problem.penalties import PenaltyG
 from tests.cli.conftest import Run

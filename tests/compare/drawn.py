@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from dfopt.compare import CostModel, Window
 from dfopt.compare.window_length import WHOLE, WindowKind
-from dfopt.problem.cache_state import Leaves
+from dfopt.problem.cache import Leaves
 from dfopt.problem.instance import Objective
 from dfopt.trace import Trace
 from dfopt.trace.trace import BROKEN_CHAIN, LOST_EVENTS

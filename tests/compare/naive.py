@@ -10,12 +10,12 @@ from dfopt import replace
 from dfopt.compare import CostModel
 from dfopt.compare.window_length import Window as Length
 from dfopt.compare.window_length import WindowKind
-from dfopt.problem.cache_state import CacheState, Leaves
+from dfopt.problem.cache import CacheState, Leaves
 from dfopt.problem.instance import Task
 from dfopt.problem.penalties import Penalty, PenaltyG, PenaltyMatrix
-from dfopt.problem.switch_costs import reading_cost, switch_cost
 from dfopt.trace import Trace
 from dfopt.trace.trace import BROKEN_CHAIN, LEAVES, NOT_GIVEN, UNMANAGED
+from tests.charges import switch_cost
 
 State = CacheState | Task | Literal["unknown", "empty"]
 """The content of a cache: a fragment in its state, nothing, or it is not known."""
@@ -27,7 +27,7 @@ def first_cost(penalty: Penalty, state: State, task: Task) -> int:
         if isinstance(penalty, PenaltyMatrix):
             start = penalty.start or (0,) * len(penalty.types)
             return start[penalty.types.index(task.type)] if state == "empty" else 0
-        return reading_cost(penalty, task) if state == "empty" else 0
+        return penalty.reading(task.lines or 0) if state == "empty" else 0
     return switch_cost(penalty, state, task)
 
 

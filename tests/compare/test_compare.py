@@ -21,7 +21,7 @@ from dfopt.compare.dispatches import dispatches_of
 from dfopt.compare.window_length import window_starts
 from dfopt.compare.windows import WindowCosts, WindowJob
 from dfopt.errors import DfoptError, InstanceError, MethodError
-from dfopt.problem.cache_state import Leaves
+from dfopt.problem.cache import Leaves
 from dfopt.problem.instance import Objective
 from dfopt.problem.penalties import PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.trace import Gaps, Trace

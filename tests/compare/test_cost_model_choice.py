@@ -5,7 +5,7 @@ import pytest
 from dfopt.compare.cost_model import COUNTING, CostModel
 from dfopt.compare.cost_model_choice import ModelChoice, chosen_model, parse_capacity, parse_lines
 from dfopt.errors import DfoptError, MethodError
-from dfopt.problem.cache_state import Leaves
+from dfopt.problem.cache import Leaves
 from dfopt.problem.instance import Instance, Objective
 from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.trace import TraceHeader

@@ -17,7 +17,7 @@ from dfopt.compare.document import ONE_TRACE, comparisons_document, read_compari
 from dfopt.compare.window_length import WHOLE, parse_window
 from dfopt.errors import DfoptError
 from dfopt.files import schema
-from dfopt.problem.cache_state import Leaves
+from dfopt.problem.cache import Leaves
 from dfopt.problem.instance import Objective
 from dfopt.problem.penalties import PenaltyF, PenaltyMatrix
 from dfopt.trace.fragment_titles import CommCount

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from dfopt import replace
 from dfopt.compare import Comparison
-from dfopt.problem.cache_state import Leaves
+from dfopt.problem.cache import Leaves
 from dfopt.problem.instance import Objective
 from dfopt.problem.penalties import PenaltyF, PenaltyG
 from dfopt.trace import Trace

@@ -18,7 +18,7 @@ from dfopt.compare.realised import (
     realised_of,
 )
 from dfopt.errors import DfoptError, InstanceError
-from dfopt.problem.cache_state import Leaves
+from dfopt.problem.cache import Leaves
 from dfopt.problem.instance import Objective
 from dfopt.problem.penalties import PenaltyF, PenaltyG
 from dfopt.trace import Trace

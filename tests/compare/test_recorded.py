@@ -6,7 +6,7 @@ import pytest
 
 from dfopt import replace
 from dfopt.compare import Comparison, CostModel, compare_trace, parse_window
-from dfopt.problem.cache_state import Leaves
+from dfopt.problem.cache import Leaves
 from dfopt.problem.instance import Objective
 from dfopt.problem.penalties import PenaltyF, PenaltyG
 from dfopt.trace import Trace, read_trace

@@ -10,7 +10,7 @@ from dfopt.compare.realised import realised_costs
 from dfopt.compare.to_instance import trace_instance, trace_window
 from dfopt.compare.window_length import parse_window
 from dfopt.errors import DfoptError, MethodError
-from dfopt.problem.cache_state import Leaves
+from dfopt.problem.cache import Leaves
 from dfopt.problem.instance import Objective
 from dfopt.problem.penalties import PenaltyF, PenaltyG
 from dfopt.problem.schedule import evaluate

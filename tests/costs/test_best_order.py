@@ -13,10 +13,10 @@ from dfopt.costs.best_order import best_order, best_order_of_types
 from dfopt.costs.closed_form import ClosedForm
 from dfopt.costs.held_karp import HeldKarp
 from dfopt.costs.task_types import task_types
-from dfopt.problem.cache_state import CacheState, Leaves
+from dfopt.problem.cache import CacheState, Leaves
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyF, PenaltyG, PenaltyMatrix
-from dfopt.problem.switch_costs import order_cost
+from dfopt.problem.schedule import order_cost
 from tests.solvers.drawn import drawn_instances
 from tests.strategies import instances
 

@@ -7,9 +7,8 @@ from itertools import groupby, permutations
 import pytest
 
 from dfopt.costs.closed_form import IMPOSSIBLE, BlockCosts, ClosedForm
-from dfopt.costs.cost_table import CostTable
 from dfopt.costs.role import Duty, Role
-from dfopt.costs.task_types import task_types
+from dfopt.costs.task_types import cost_table, task_types
 from tests.solvers.drawn import drawn_instances
 
 Blocks = list[list[int]]
@@ -28,7 +27,10 @@ def test_every_order_pays_what_the_roles_of_its_fragments_say() -> None:
     seen: Counter[Role] = Counter()
     for instance in drawn_instances(400, seed=11, most_tasks=5, kinds=("f", "g")):
         types = task_types(instance)
-        form, table = ClosedForm(instance, types), CostTable(instance, types)
+        form, table = (
+            ClosedForm(instance, types),
+            cost_table(instance, types),
+        )
         everything = [number for number, one in enumerate(types) for _ in one.names]
         for cpu in range(instance.cpus):
             cheapest: dict[tuple[int, Role], int] = {}

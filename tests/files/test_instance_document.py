@@ -19,7 +19,7 @@ from dfopt.files import (
     read_instance,
     write_instance,
 )
-from dfopt.problem.cache_state import CacheState, Leaves
+from dfopt.problem.cache import CacheState, Leaves
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyF, PenaltyG, PenaltyMatrix
 from tests.files.examples import INSTANCE, MATRIX_INSTANCE, SMALLEST_INSTANCE

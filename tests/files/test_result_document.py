@@ -7,7 +7,7 @@ from hypothesis import given
 
 from dfopt.errors import DfoptError
 from dfopt.files import read_result, result_from_document, result_to_document, write_result
-from dfopt.problem.cache_state import Leaves
+from dfopt.problem.cache import Leaves
 from dfopt.problem.certificate import (
     Branching,
     ChargedClass,

@@ -27,7 +27,7 @@ from dfopt.integer_program import (
     mps_text,
 )
 from dfopt.integer_program.labels import labels_of
-from dfopt.problem.cache_state import CacheState
+from dfopt.problem.cache import CacheState
 from tests.strategies import instances
 
 SETUPS = Instance(

@@ -14,7 +14,7 @@ from dfopt import replace
 from dfopt.generate import matrix, zipf
 from dfopt.plot import plot_schedule, save_picture
 from dfopt.plot.gantt import MOST_IN_LEGEND, as_people_sort
-from dfopt.problem.cache_state import CacheState
+from dfopt.problem.cache import CacheState
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyG
 from dfopt.problem.schedule import Schedule, evaluate

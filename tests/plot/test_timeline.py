@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from dfopt import replace
 from dfopt.errors import DfoptError
-from dfopt.problem.cache_state import CacheState, Leaves
+from dfopt.problem.cache import CacheState, Leaves
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.problem.schedule import CpuSchedule, Schedule, evaluate

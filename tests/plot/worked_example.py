@@ -1,6 +1,6 @@
 """Figures 2 and 3 of Pinter and Zalmanovici: five tasks, two fragments, two CPUs."""
 
-from dfopt.problem.cache_state import Leaves
+from dfopt.problem.cache import Leaves
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyF
 from dfopt.problem.schedule import evaluate

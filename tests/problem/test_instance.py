@@ -7,7 +7,7 @@ from msgspec.structs import asdict
 from dfopt import replace
 from dfopt.checks import LARGEST_TOTAL
 from dfopt.errors import DfoptWarning, InstanceError
-from dfopt.problem.cache_state import CacheState, Leaves
+from dfopt.problem.cache import CacheState, Leaves
 from dfopt.problem.instance import LARGEST_CPU_COUNT, LARGEST_TASK_COUNT, Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyF, PenaltyG, PenaltyMatrix
 from tests.strategies import instances

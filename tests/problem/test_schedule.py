@@ -5,11 +5,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dfopt.errors import DfoptError
-from dfopt.problem.cache_state import CacheState, Leaves
+from dfopt.problem.cache import CacheState, Leaves
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyF, PenaltyG
-from dfopt.problem.schedule import CpuSchedule, DeadlockError, Schedule, combined_cost, evaluate
-from dfopt.problem.switch_costs import order_cost
+from dfopt.problem.schedule import (
+    CpuSchedule,
+    DeadlockError,
+    Schedule,
+    combined_cost,
+    evaluate,
+    order_cost,
+)
 from tests.strategies import instances, orders
 
 WORKED_EXAMPLE = Instance(

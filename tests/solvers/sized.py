@@ -7,8 +7,7 @@ from itertools import permutations, product
 
 from dfopt import replace
 from dfopt.problem.instance import Instance, Task
-from dfopt.problem.schedule import DeadlockError, combined_cost, evaluate
-from dfopt.problem.switch_costs import order_cost
+from dfopt.problem.schedule import DeadlockError, combined_cost, evaluate, order_cost
 from tests.solvers.drawn import KINDS, drawn_instances
 
 LARGEST_SIZE = 5

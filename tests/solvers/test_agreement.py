@@ -11,12 +11,11 @@ import pytest
 
 from dfopt.errors import MethodError
 from dfopt.files import read_result, write_result
-from dfopt.problem.cache_state import CacheState, Leaves
+from dfopt.problem.cache import CacheState, Leaves
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.problem.result import Status, StopReason
-from dfopt.problem.schedule import evaluate
-from dfopt.problem.switch_costs import order_cost
+from dfopt.problem.schedule import evaluate, order_cost
 from dfopt.solvers import METHODS, solve
 from dfopt.solvers.cp_sat.circuit_model import CircuitModel
 from dfopt.solvers.cp_sat.count_model import CountModel

@@ -9,12 +9,12 @@ from dfopt import replace
 from dfopt.bounds import cheap_bound
 from dfopt.costs.best_order import best_order
 from dfopt.costs.task_types import task_types
-from dfopt.problem.cache_state import CacheState, InitialState, Leaves
+from dfopt.problem.cache import CacheState, InitialState, Leaves
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.problem.schedule import evaluate
-from dfopt.problem.switch_costs import start_cost, switch_cost
 from dfopt.solvers import METHODS, solve
+from tests.charges import start_cost, switch_cost
 from tests.solvers.optimum import optimum
 from tests.strategies import FRAGMENTS, instances, orders
 

@@ -9,7 +9,7 @@ from itertools import count
 import pytest
 
 from dfopt import Instance, solve
-from dfopt.problem.cache_state import CacheState
+from dfopt.problem.cache import CacheState
 from dfopt.problem.instance import Objective, Task
 from dfopt.problem.penalties import PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.problem.result import Progress, Status, StopReason

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dfopt.problem.cache_state import CacheState
+from dfopt.problem.cache import CacheState
 from dfopt.problem.certificate import CompleteSearch
 from dfopt.problem.instance import Instance, Task
 from dfopt.problem.penalties import PenaltyG

@@ -15,7 +15,7 @@ import dfopt.verify.enumeration as enumeration_module
 import dfopt.verify.weights as weights_module
 from dfopt.errors import InstanceError
 from dfopt.files import fingerprint
-from dfopt.problem.cache_state import Leaves
+from dfopt.problem.cache import Leaves
 from dfopt.problem.certificate import (
     Certificate,
     Counting,

@@ -21,7 +21,7 @@ from dfopt.problem.certificate import (
 )
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyF, PenaltyG, PenaltyMatrix
-from dfopt.problem.switch_costs import order_cost
+from dfopt.problem.schedule import order_cost
 from dfopt.verify.prices import OrderPrices
 from dfopt.verify.weights import largest_values
 from tests.solvers.drawn import drawn_instances

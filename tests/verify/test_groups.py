@@ -11,7 +11,7 @@ import dfopt.verify.groups as groups_module
 from dfopt import replace
 from dfopt.errors import MethodError
 from dfopt.generate import tight
-from dfopt.problem.cache_state import CacheState
+from dfopt.problem.cache import CacheState
 from dfopt.problem.certificate import FullGroups
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyF, PenaltyG

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from dfopt.problem.cache_state import CacheState, Leaves
+from dfopt.problem.cache import CacheState, Leaves
 from dfopt.problem.instance import Instance, Task
 from dfopt.problem.penalties import PenaltyF
-from dfopt.problem.switch_costs import order_cost
+from dfopt.problem.schedule import order_cost
 from tests.weighted import largest_by_weights, order_value, task, values_by_trying, weighted
 
 

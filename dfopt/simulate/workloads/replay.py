@@ -10,7 +10,7 @@ from typing import ClassVar, Literal, NamedTuple
 import numpy as np
 
 from dfopt.errors import DfoptError
-from dfopt.problem.cache_state import Leaves
+from dfopt.problem.cache import Leaves
 from dfopt.simulate.steps import Channel, Receive, Send, Sleep, Spawn
 from dfopt.simulate.workload import Burst, NewThread, Step, Workload
 from dfopt.simulate.workloads.recorded_waits import Wait, Waits, recorded_waits

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dfopt.costs.cost_table import CostTable
-from dfopt.costs.task_types import TaskType
+from dfopt.costs.task_types import TaskType, cost_table
 from dfopt.problem.certificate import CompleteSearch
 from dfopt.problem.instance import Objective, Task
 from dfopt.solvers.interruptible import load_module
@@ -86,7 +85,7 @@ def _each_task_costs(search: Search, types: Sequence[TaskType]) -> bool:
     objective = search.instance.objective
     if objective is Objective.TOTAL_PENALTY or search.instance.has_sizes:
         return False
-    table = CostTable(search.instance, types)
+    table = cost_table(search.instance, types)
     runs = objective is Objective.MAKESPAN and any(search.costs.exec)
     return runs or any(table.switch[number][number] for number in range(len(types)))
 
@@ -105,7 +104,7 @@ def bound_by_flow(search: Search, *, most_branches: int = MOST_BRANCHES) -> None
         At most about this number of transportation problems are solved.
     """
     types, members = by_type_of_matrix(search.types)
-    table = CostTable(search.instance, types)
+    table = cost_table(search.instance, types)
     problem, cpus = matrix_problem(search.instance, types, table)
     # The schedule of the first flow is sometimes better than that of the last one.
     for branches in sorted({1, most_branches}):

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import gcd
 
-from dfopt.costs.cost_table import CostTable
-from dfopt.costs.task_types import TaskType
+from dfopt.costs.task_types import TaskType, cost_table
+from dfopt.problem.cost_table import CostTable
 from dfopt.problem.instance import Instance, Objective
 from dfopt.structs import replace
 
@@ -161,7 +161,7 @@ def typed_tasks(
     exec_times
         The execution time of each task type.
     """
-    problem, order = matrix_problem(instance, types, CostTable(instance, types))
+    problem, order = matrix_problem(instance, types, cost_table(instance, types))
     least = [min(exec_times[number] for number in numbers) for numbers in members]
     counted = Counter(problem.starts)
     groups = [0] * problem.cpus

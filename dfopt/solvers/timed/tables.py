@@ -12,10 +12,9 @@ import numpy.typing as npt
 
 from dfopt.native.library import Rows
 from dfopt.native.waiting import STATE, TASK, WaitingTasks
-from dfopt.problem.cache_state import Leaves
+from dfopt.problem.cache import Leaves
 from dfopt.problem.instance import Instance, Task
 from dfopt.problem.penalties import PenaltyF, PenaltyMatrix
-from dfopt.problem.switch_costs import reading_cost
 from dfopt.solvers.search import Search
 
 Integers = npt.NDArray[np.int64]
@@ -226,7 +225,7 @@ def _share_costs(  # noqa: PLR0913, PLR0917
         for task, example in enumerate(examples):
             tasks["fragment"][task] = names[example.df]
             held[state_of[task]] = names[example.df]
-            entry[task] = reading_cost(penalty, example)
+            entry[task] = penalty.reading(example.lines or 0)
             if isinstance(penalty, PenaltyF) and example.leaves is Leaves.INVALIDATED:
                 departure[state_of[task]] = penalty.write_back
         for row in np.unique(starts):

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from dfopt.costs.cost_table import CostTable
-from dfopt.costs.task_types import TaskType
+from dfopt.costs.task_types import TaskType, cost_table
 from dfopt.solvers.matrix import by_type_of_matrix
 from dfopt.solvers.search import Search
 
@@ -97,7 +96,7 @@ def tour_problem(search: Search) -> TourProblem:
     else:
         types, members = by_type_of_matrix(search.types)
         names = [str(task_type.example.type) for task_type in types]
-    table = CostTable(instance, types)
+    table = cost_table(instance, types)
     size = len(types) + 2
     end = size - 1
     visits = np.array([1, *(len(numbers) for numbers in members), 1], dtype=np.int64)

@@ -11,10 +11,9 @@ from typing import Any, ClassVar
 
 from hypothesis import strategies as st
 
-from dfopt.problem.cache_state import CacheState, Leaves
+from dfopt.problem.cache import Cache, Leaves
 from dfopt.problem.instance import Task
 from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyG, PenaltyMatrix
-from dfopt.problem.switch_costs import reading_cost, switch_cost
 from dfopt.simulate.kernel import Kernel
 from dfopt.simulate.steps import (
     Acquire,
@@ -39,6 +38,7 @@ from dfopt.simulate.workload import (
 )
 from dfopt.trace.service import service_of
 from dfopt.trace.trace import LEAVES, Trace
+from tests.charges import use_of
 
 FRAGMENTS = ("a", "b", "c")
 CHANNELS = 2
@@ -234,7 +234,7 @@ def check_counters(trace: Trace, kernel: Kernel) -> None:
 def paid(trace: Trace, penalty: Penalty, *, cold_start: bool) -> list[int]:
     """Return what each CPU of a trace pays, by the definition of the penalties."""
     costs = [0] * trace.cpus
-    state: list[CacheState | None] = [None] * trace.cpus
+    caches = [Cache(penalty, cold_start=cold_start) for _ in costs]
     assert trace.lines is not None
     assert trace.leaves is not None
     for row, cpu in enumerate(trace.cpu.tolist()):
@@ -242,18 +242,6 @@ def paid(trace: Trace, penalty: Penalty, *, cold_start: bool) -> list[int]:
             continue
         name = trace.fragments[trace.fragment[row]]
         leaves: Leaves = LEAVES[trace.leaves[row]]
-        is_matrix = isinstance(penalty, PenaltyMatrix)
-        task = (
-            Task(id="x", type=name)
-            if is_matrix
-            else Task(id="x", df=name, lines=int(trace.lines[row]), leaves=leaves)
-        )
-        before = state[cpu]
-        if before is not None:
-            costs[cpu] += switch_cost(penalty, before, task)
-        elif cold_start and isinstance(penalty, PenaltyMatrix):
-            costs[cpu] += penalty.start[penalty.types.index(name)] if penalty.start else 0
-        elif cold_start and not isinstance(penalty, PenaltyMatrix):
-            costs[cpu] += reading_cost(penalty, task)
-        state[cpu] = CacheState(type=name) if is_matrix else CacheState(df=name, leaves=leaves)
+        task = Task(id="x", df=name, type=name, lines=int(trace.lines[row]), leaves=leaves)
+        costs[cpu] += caches[cpu].enter(use_of(penalty, task))
     return costs

@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import compress, pairwise
 
 from dfopt.problem.instance import Objective
-from dfopt.problem.switch_costs import order_cost
+from dfopt.problem.schedule import order_cost
 from dfopt.solvers.configuration.branching_rules import VisitsFragment, VisitsPair
 from dfopt.solvers.configuration.columns import Column, CpuContent
 from dfopt.solvers.configuration.prices import Prices

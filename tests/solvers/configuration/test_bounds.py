@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from dfopt import replace
 from dfopt.files import read_result, write_instance
 from dfopt.generate import zipf
-from dfopt.problem.cache_state import CacheState, Leaves
+from dfopt.problem.cache import CacheState, Leaves
 from dfopt.problem.certificate import DualWeights
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyF, PenaltyG

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dfopt.generate import uniform, zipf
-from dfopt.problem.cache_state import CacheState, Leaves
+from dfopt.problem.cache import CacheState, Leaves
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyF
 from dfopt.solvers.configuration import branch_and_price, solve_by_configurations

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dfopt import replace
-from dfopt.problem.cache_state import CacheState, Leaves
+from dfopt.problem.cache import CacheState, Leaves
 from dfopt.problem.instance import Instance, Task
 from dfopt.problem.penalties import PenaltyF
 from dfopt.solvers.configuration.branching_rules import (

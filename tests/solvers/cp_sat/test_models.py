@@ -9,7 +9,7 @@ from ortools.sat.python import cp_model
 
 from dfopt import replace
 from dfopt.costs.task_types import named_orders
-from dfopt.problem.cache_state import CacheState, Leaves
+from dfopt.problem.cache import CacheState, Leaves
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.problem.schedule import evaluate

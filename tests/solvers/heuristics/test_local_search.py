@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from dfopt import replace
 from dfopt.generate import uniform, zipf
-from dfopt.problem.cache_state import CacheState, Leaves
+from dfopt.problem.cache import CacheState, Leaves
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyF, PenaltyG
 from dfopt.problem.result import Progress, StopReason

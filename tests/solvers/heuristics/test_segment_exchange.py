@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 
 from dfopt import replace
-from dfopt.problem.cache_state import CacheState
+from dfopt.problem.cache import CacheState
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyMatrix
 from dfopt.solvers.exhaustive import solve_exhaustively

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dfopt.costs.cost_table import CostTable
+from dfopt.costs.task_types import cost_table
 from dfopt.problem.certificate import Supports
 from dfopt.problem.instance import Instance, Objective
 from dfopt.solvers.matrix import by_contents, by_type_of_matrix
@@ -17,7 +17,7 @@ from tests.solvers.matrix.test_supports import chosen, drawn
 def matrix_problem_of(instance: Instance) -> tuple[MatrixProblem, list[int]]:
     """Return an instance as the tasks of types."""
     types, _ = by_type_of_matrix(Search(instance).types)
-    return matrix_problem(instance, types, CostTable(instance, types))
+    return matrix_problem(instance, types, cost_table(instance, types))
 
 
 @pytest.mark.parametrize("most", [1, 4, 9])

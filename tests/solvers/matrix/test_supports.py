@@ -6,7 +6,7 @@ from contextlib import suppress
 import pytest
 from hypothesis import given, settings
 
-from dfopt.problem.cache_state import CacheState
+from dfopt.problem.cache import CacheState
 from dfopt.problem.certificate import Supports, SupportSplit
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyMatrix

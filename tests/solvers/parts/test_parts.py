@@ -8,7 +8,7 @@ import pytest
 
 from dfopt import Instance, Objective, PenaltyG, Task, TimeLimit, replace, solve
 from dfopt.generate import tight, uniform, zipf
-from dfopt.problem.cache_state import CacheState
+from dfopt.problem.cache import CacheState
 from dfopt.problem.certificate import FullGroups
 from dfopt.solvers.dp import solve_by_dp
 from dfopt.solvers.parts import pack, prove

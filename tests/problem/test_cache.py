@@ -2,16 +2,11 @@
 
 import pytest
 
-from dfopt.problem.cache_state import CacheState, InitialState, Leaves
+from dfopt.problem.cache import CacheState, InitialState, Leaves
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyG, PenaltyMatrix
-from dfopt.problem.switch_costs import (
-    finish_cost,
-    order_cost,
-    reading_cost,
-    start_cost,
-    switch_cost,
-)
+from dfopt.problem.schedule import order_cost
+from tests.charges import finish_cost, start_cost, switch_cost
 
 F = PenaltyF(read_line=2, write_back=7)
 G = PenaltyG(fill=4, write_back=3)
@@ -82,8 +77,8 @@ def test_a_table_is_read_from_row_to_column_and_its_diagonal_counts(
 
 
 def test_reading_into_a_clean_cache() -> None:
-    assert reading_cost(F, task("A", lines=5)) == 5 * 2
-    assert reading_cost(G, task("A", lines=5)) == 4 + 3
+    assert F.reading(5) == 5 * 2
+    assert G.reading(5) == 4 + 3
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,113 @@
+"""The costs between tasks as tables, for those who look them up often."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from dfopt.problem.cache import OTHER, Cache, DataUse
+from dfopt.problem.instance import Instance, Objective, Task
+from dfopt.problem.penalties import PenaltyMatrix
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+
+class CostTable:
+    """What :meth:`Cache.enter` and :meth:`Cache.finish` say of some tasks of an instance.
+
+    Parameters
+    ----------
+    instance, tasks
+        Any instance and some of its tasks.
+
+    Attributes
+    ----------
+    exec : list of int
+        Execution time of each task; zeros where the objective does not count it.
+    switch : list of list of int
+        Cost of a switch, row = from, column = to.
+    start : list of list of int
+        Cost of the first task, row = CPU, column = task.
+    finish : list of int
+        Cost after the last task.
+    idle : list of int
+        Cost of each CPU that runs nothing.
+    """
+
+    def __init__(self, instance: Instance, tasks: Sequence[Task]) -> None:
+        counts = instance.objective is Objective.MAKESPAN
+        self.exec = [task.exec if counts else 0 for task in tasks]
+        uses = [instance.use(task) for task in tasks]
+        cache = Cache(
+            instance.penalty,
+            cold_start=instance.cold_start,
+            final_write_back=instance.final_write_back,
+        )
+        self.switch = _switch_table(
+            cache, uses, by_type=isinstance(instance.penalty, PenaltyMatrix)
+        )
+        self.finish = [cache.hold(use).finish() for use in uses]
+        # CPUs that start alike share a row.
+        starts = {
+            state: ([cache.hold(held).enter(use) for use in uses], cache.hold(held).finish())
+            for state in dict.fromkeys(instance.initial_states)
+            for held in (instance.use(state),)
+        }
+        self.start = [starts[state][0] for state in instance.initial_states]
+        self.idle = [starts[state][1] for state in instance.initial_states]
+
+    def between(self) -> npt.NDArray[np.int64]:
+        """Return the costs between neighbours, the execution time of the second one included.
+
+        Rows are the tasks, then the beginnings of the CPUs; columns are the tasks, then the end
+        of a CPU. What a CPU pays is a sum over neighbours, from its beginning to its end.
+        """
+        import numpy as np
+
+        tasks, cpus = len(self.switch), len(self.start)
+        costs = np.zeros((tasks + 1 + cpus, tasks + 1), dtype=np.int64)
+        for row, switch in enumerate(self.switch):
+            costs[row, :tasks] = switch
+        costs[tasks + 1 :, :tasks] = self.start
+        costs[:, :tasks] += np.array(self.exec, dtype=np.int64)
+        costs[:tasks, tasks], costs[tasks + 1 :, tasks] = self.finish, self.idle
+        return costs
+
+    def order_cost(self, cpu: int, order: Sequence[int]) -> int:
+        """Return F(w) of an order of tasks, without waits."""
+        if not order:
+            return self.idle[cpu]
+        cost = self.start[cpu][order[0]] + self.finish[order[-1]]
+        cost += sum(self.switch[before][after] for before, after in pairwise(order))
+        return cost + sum(self.exec[task] for task in order)
+
+
+def _switch_table(cache: Cache, uses: Sequence[DataUse], *, by_type: bool) -> list[list[int]]:
+    """Return the cost of a switch, row = from, column = to; equal rows are one list.
+
+    Most pairs of tasks are of different fragments. Under f and g a task then costs the same
+    after all tasks that leave their fragment in one state, so that these costs are worked out
+    once for each state.
+    """
+
+    def costs(before: DataUse, columns: Sequence[int]) -> list[int]:
+        return [cache.hold(before).enter(uses[column]) for column in columns]
+
+    everywhere = range(len(uses))
+    contents = {use[:2]: use for use in uses}
+    if by_type:
+        rows = {held: costs(use, everywhere) for held, use in contents.items()}
+        return [rows[use[:2]] for use in uses]
+    members: dict[object, list[int]] = {}
+    for column, use in enumerate(uses):
+        members.setdefault(use.fragment, []).append(column)
+    away = {leaves: costs(DataUse(OTHER, leaves), everywhere) for _, leaves in contents}
+    rows = {}
+    for (fragment, leaves), use in contents.items():
+        row = rows[fragment, leaves] = away[leaves].copy()
+        for column, cost in zip(members[fragment], costs(use, members[fragment]), strict=True):
+            row[column] = cost
+    return [rows[use[:2]] for use in uses]
