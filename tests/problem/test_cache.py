@@ -1,12 +1,16 @@
 """Every case of the switch penalties, by hand."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from dfopt.problem.cache import CacheState, InitialState, Leaves
+from dfopt.problem.cache import EMPTY, UNMANAGED, Cache, CacheState, DataUse, InitialState, Leaves
+from dfopt.problem.cost_table import CostTable
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.problem.schedule import order_cost
 from tests.charges import finish_cost, start_cost, switch_cost
+from tests.strategies import instances
 
 F = PenaltyF(read_line=2, write_back=7)
 G = PenaltyG(fill=4, write_back=3)
@@ -221,3 +225,44 @@ def test_on_an_unknown_cache_the_first_task_is_free(*, cold_start: bool) -> None
     one = machine(MATRIX, "unknown", cold_start=True, final_write_back=True)
     assert start_cost(one, 0, typed("x")) == 0
     assert order_cost(one, 0, [typed("x")]) == 700
+
+
+@given(instances(timed=False))
+def test_tables_say_what_caches_charge(instance: Instance) -> None:
+    table = CostTable(instance, instance.tasks)
+    uses = [instance.use(task) for task in instance.tasks]
+    for cpu in range(instance.cpus):
+        assert table.idle[cpu] == instance.cache(cpu).finish()
+        for first, use in enumerate(uses):
+            cache = instance.cache(cpu)
+            assert table.start[cpu][first] == cache.enter(use)
+            assert table.finish[first] == cache.finish()
+            switches = [instance.cache(cpu).hold(use).enter(after) for after in uses]
+            assert table.switch[first] == switches
+
+
+@given(instances(min_tasks=1, timed=False), st.lists(st.integers(0, 5)))
+def test_an_order_costs_what_its_table_says(instance: Instance, numbers: list[int]) -> None:
+    table = CostTable(instance, instance.tasks)
+    order = [number % len(instance.tasks) for number in numbers]
+    for cpu in range(instance.cpus):
+        tasks = [instance.tasks[number] for number in order]
+        assert order_cost(instance, cpu, tasks) == table.order_cost(cpu, order)
+
+
+def test_what_uses_no_data_leaves_a_cache_as_it_is() -> None:
+    cache = Cache(F, cold_start=True)
+    assert cache.enter(DataUse(UNMANAGED)) == 0
+    assert cache.fragment == EMPTY
+    assert cache.enter(DataUse("A", 1, lines=3)) == 6
+    assert cache.enter(DataUse(UNMANAGED)) == 0
+    assert (cache.fragment, cache.leaves) == ("A", 1)
+
+
+def test_a_use_that_goes_on_takes_nothing_back_that_was_written() -> None:
+    cache = Cache(F)
+    cache.enter(DataUse("A", 2))
+    assert cache.go_on(DataUse("A", 0)) == 0
+    assert cache.enter(DataUse("A")) == 7
+    cache.go_on(DataUse("A", 1))
+    assert cache.enter(DataUse("B", lines=1)) == 2 + 7
