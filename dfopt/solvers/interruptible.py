@@ -15,7 +15,7 @@ Value = TypeVar("Value")
 
 def wait_for(
     call: Callable[[], Value],
-    check: Callable[[], None],
+    check: Callable[[], object],
     halt: Callable[[], None] | None = None,
 ) -> Value:
     """Return the result of ``call``, which runs in a thread of its own.

@@ -12,10 +12,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Set
 from math import floor
 
+from dfopt.solvers.branch_and_price.linear_program import Undecided
 from dfopt.solvers.configuration.branching_rules import RULES, Feature, VisitsPair
 from dfopt.solvers.configuration.column_generation import ColumnGeneration
 from dfopt.solvers.configuration.columns import Column, ColumnPool
-from dfopt.solvers.configuration.master import Solution, Undecided
+from dfopt.solvers.configuration.master import Solution
 from dfopt.solvers.configuration.proof_tree import ProofCase
 from dfopt.solvers.configuration.remaining_problem import RemainingProblem
 

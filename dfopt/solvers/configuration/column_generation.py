@@ -13,8 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dfopt.solvers.branch_and_price.linear_program import TOLERANCE, Undecided
 from dfopt.solvers.configuration.columns import Column, ColumnPool
-from dfopt.solvers.configuration.master import TOLERANCE, Master, Solution, Undecided
+from dfopt.solvers.configuration.master import Master, Solution
 from dfopt.solvers.configuration.prices import Duals, Prices, Refuting
 from dfopt.solvers.configuration.pricing import PricedProblem
 from dfopt.solvers.configuration.remaining_problem import RemainingProblem
@@ -115,7 +116,7 @@ class ColumnGeneration:
                 "limit %s: LP value %.6f over %d columns",
                 limit,
                 solution.value,
-                len(master.columns),
+                len(master.program.columns),
             )
             if solution.value <= enough + TOLERANCE:
                 if solution.missing > TOLERANCE:

@@ -24,13 +24,14 @@ from dfopt.problem.certificate import Certificate, CompleteSearch
 from dfopt.problem.instance import Objective
 from dfopt.solvers import parts
 from dfopt.solvers.aggregation import Aggregation, task_classes
+from dfopt.solvers.branch_and_price.linear_program import Undecided
 from dfopt.solvers.configuration.branch_and_price import BranchAndPrice
 from dfopt.solvers.configuration.certificates import claim, shorter
 from dfopt.solvers.configuration.column_generation import ColumnGeneration
 from dfopt.solvers.configuration.columns import Column, ColumnPool, columns_of, orders_of
 from dfopt.solvers.configuration.diving import Diving
 from dfopt.solvers.configuration.last_cpus import fill_last_cpus
-from dfopt.solvers.configuration.master import Solution, Undecided
+from dfopt.solvers.configuration.master import Solution
 from dfopt.solvers.configuration.pricing import PricedProblem
 from dfopt.solvers.configuration.pricing_data import PricingData
 from dfopt.solvers.configuration.proof_tree import ProofCase, branching_certificate

@@ -13,9 +13,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 
+from dfopt.solvers.branch_and_price.linear_program import Undecided
 from dfopt.solvers.configuration.column_generation import ColumnGeneration
 from dfopt.solvers.configuration.columns import Column, ColumnPool
-from dfopt.solvers.configuration.master import Solution, Undecided
+from dfopt.solvers.configuration.master import Solution
 from dfopt.solvers.configuration.remaining_problem import RemainingProblem
 
 WHOLE = 0.999

@@ -14,8 +14,8 @@ from functools import cached_property
 import numpy as np
 
 from dfopt.native.pricing import CPU_FRAGMENT, FoundContent, PricedContents, PricedOptions
+from dfopt.solvers.branch_and_price.linear_program import TOLERANCE
 from dfopt.solvers.configuration.columns import Column, CpuContent
-from dfopt.solvers.configuration.master import TOLERANCE
 from dfopt.solvers.configuration.priced_options import priced_options
 from dfopt.solvers.configuration.prices import Duals, Prices
 from dfopt.solvers.configuration.pricing_data import CpuGroup

@@ -13,12 +13,14 @@ schedules.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import cached_property, partial
 
 from dfopt.costs.task_types import TaskType
 from dfopt.errors import MethodError
 from dfopt.problem.certificate import Supports
 from dfopt.problem.instance import Objective
+from dfopt.solvers.branch_and_price.linear_program import Undecided
 from dfopt.solvers.matrix.content_program import ContentProgram, Masks, Plan
 from dfopt.solvers.matrix.content_proof import ContentProver
 from dfopt.solvers.matrix.content_search import NO_PLAN, ContentSearch
@@ -27,8 +29,6 @@ from dfopt.solvers.matrix.ring_prices import ring_prices
 from dfopt.solvers.matrix.support_costs import (
     LARGEST_COST,
     UNREACHED,
-    NegativeRing,
-    prices_of_tasks,
 )
 from dfopt.solvers.matrix.support_dealing import report_plan
 from dfopt.solvers.matrix.support_list import SupportList
@@ -74,14 +74,14 @@ class BestContents:
     def _listed(self, *, with_prices: bool) -> SupportList:
         """Return supports, with the prices of tasks or without."""
         problem, check = self.tasks.problem, self.search.check
-        if not with_prices:
-            # What a CPU pays at least, whatever its tasks.
-            prices = [0] * len(problem.sizes)
-            return SupportList(problem, prices, most=MOST_SUPPORTS, check=check)
-        try:
-            return SupportList(problem, prices_of_tasks(problem), most=MOST_SUPPORTS, check=check)
-        except NegativeRing:
-            return SupportList(problem, ring_prices(problem), most=MOST_SUPPORTS, check=check)
+        # Without them it is what a CPU pays at least, whatever its tasks.
+        prices = self.prices if with_prices else [0] * len(problem.sizes)
+        return SupportList(problem, prices, most=MOST_SUPPORTS, check=check)
+
+    @cached_property
+    def prices(self) -> list[int]:
+        """What a task of each type costs at least."""
+        return ring_prices(self.tasks.problem, self.search.check)
 
     @cached_property
     def program(self) -> ContentProgram:
@@ -109,7 +109,7 @@ class BestContents:
 
     def _share_the_sum(self) -> None:
         """Bound the CPU that pays most by an even share of what all pay, where own types cost."""
-        if not any(prices_of_tasks(self.tasks.problem)):
+        if not any(self.prices):
             return
         program = self._program_over(self._listed(with_prices=True))
         tree = ContentSearch(
@@ -120,7 +120,7 @@ class BestContents:
             found=lambda _: None,
         )
         prover = ContentProver(self.search.instance, program, self.tasks.names, self.tasks.groups)
-        if tree.begin() and tree.bound < NO_PLAN:
+        if tree.begin().bound < NO_PLAN:
             total = tree.bound + prover.base
             self._prove(prover, tree, -(-total // self.search.instance.cpus) - 1)
 
@@ -140,7 +140,7 @@ class BestContents:
             below=below,
             found=self._report,
         )
-        if not tree.begin() or tree.bound == NO_PLAN:
+        if tree.begin().bound == NO_PLAN:
             return
         bound = tree.bound
         self._prove(prover, tree, bound + prover.base - 1)
@@ -161,8 +161,8 @@ class BestContents:
         threshold, tree = found
         # A first schedule, with a larger threshold if need be.
         for further in range(FURTHER_THRESHOLDS):
-            first = tree if not further else self._tree(threshold + further)
-            if (further and not first.begin()) or first.dive():
+            first = self._tree(threshold + further) if further else tree
+            if first.dive():
                 break
         while threshold <= self.listing.reach:
             for steps in range(MOST_STEPS):
@@ -173,8 +173,6 @@ class BestContents:
             self._prove(self._prover(threshold), tree, threshold)
             threshold += 1
             tree = self._tree(threshold)
-            if not tree.begin():
-                return
             tree.dive()
 
     def _is_hopeless(self, steps: int) -> bool:
@@ -198,8 +196,6 @@ class BestContents:
         threshold = upper
         while feasible is None or upper - lower > 1:
             tree = self._tree(threshold)
-            if not tree.begin():
-                return None
             if tree.bound < NO_PLAN:
                 upper, feasible = threshold, tree
             else:
@@ -223,7 +219,7 @@ class BestContents:
             seed=self.search.seed,
             below=below,
             found=partial(self._report, threshold=threshold),
-        )
+        ).begin()
 
     def _within(self, threshold: int) -> ContentProgram:
         """Return the program over contents of CPUs within a threshold."""
@@ -286,4 +282,5 @@ def solve_by_contents(
     is_small = search.instance.cpus > 1 and len(types) <= MOST_LISTED
     if is_small and largest_cost(search.costs) <= LARGEST_COST:
         search.enter("contents of CPUs")
-        BestContents(search, types, members).run()
+        with suppress(Undecided):
+            BestContents(search, types, members).run()

@@ -8,9 +8,11 @@ thresholds, and :mod:`~dfopt.solvers.matrix.limited_dealing` finds schedules wit
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 from dfopt.costs.task_types import TaskType
 from dfopt.problem.instance import Objective
+from dfopt.solvers.branch_and_price.linear_program import Undecided
 from dfopt.solvers.matrix.by_contents import BestContents
 from dfopt.solvers.matrix.content_program import Masks, Plan
 from dfopt.solvers.matrix.content_search import NO_PLAN
@@ -79,7 +81,6 @@ class CostedTypes(BestContents):
         if unit > 1:
             threshold += unit - 1
             tree = self._tree(threshold)
-            tree.begin()
         while threshold <= self.listing.reach:
             tree.dive()
             self._find_schedules(threshold, unit)
@@ -95,8 +96,6 @@ class CostedTypes(BestContents):
             self._prove(self._prover(threshold), tree, threshold)
             threshold += unit
             tree = self._tree(threshold)
-            if not tree.begin():
-                return
 
     def _is_attained(self, threshold: int) -> bool:
         """Return whether a schedule within a threshold is known."""
@@ -181,4 +180,5 @@ def solve_costed_types(
     is_sum = search.instance.objective is Objective.TOTAL_PENALTY
     if is_small and not is_sum and largest_cost(search.costs) <= LARGEST_COST:
         search.enter("contents of limited cost")
-        CostedTypes(search, types, members).run()
+        with suppress(Undecided):
+            CostedTypes(search, types, members).run()

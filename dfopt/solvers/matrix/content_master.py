@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from math import inf
 
 import numpy as np
-from ortools.linear_solver import pywraplp
 
+from dfopt.solvers.branch_and_price.linear_program import LinearProgram
 from dfopt.solvers.matrix.content_program import (
     Content,
     ContentProgram,
@@ -27,9 +28,6 @@ MOST_ROUNDS = 30
 HIGHEST_PRICE = 100.0
 """What a condition may be missed by has at first the price of the largest cost of a CPU, and at
 most 100 times as much."""
-
-PRICE_STEP = 5.0
-"""This price is raised in steps of 5 times."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,12 +55,21 @@ class ContentSolution:
 class ContentMaster:
     """The linear program with the rows and columns so far.
 
+    Its rows are the numbers of tasks, the CPUs of each group, the sets of types, named by their
+    bits, and the supports that are fixed, named by their group and number.
+
     Parameters
     ----------
     program
         The whole program.
-    limits, permitted, near, minimises
-        See :func:`solve_by_columns`.
+    limits
+        How many CPUs may touch sets of types.
+    permitted
+        For each group whether a support is permitted; by default all are.
+    near
+        Dual values of a similar program: the work begins with its conditions and columns.
+    minimises
+        Whether the rests are minimised; otherwise only what is missing.
     """
 
     def __init__(
@@ -78,24 +85,18 @@ class ContentMaster:
         self.limits = limits
         self.permitted = permitted
         self.minimises = minimises
-        self._solver = solver = pywraplp.Solver.CreateSolver("GLOP")
-        self._infinity = solver.infinity()
-        self._objective = solver.Objective()
-        self._objective.SetMinimization()
-        self._columns: dict[Content, pywraplp.Variable] = {}
-        self._lacking: list[pywraplp.Variable] = []
-        self._price = self._highest = 1.0
+        self._linear: LinearProgram[Content] = LinearProgram(program.check)
+        self._price = 1.0
         if minimises:
             rests = [rest[rest < UNREACHED // 2] for rest in program.listing.rest]
-            self._price = 1.0 + max(int(rest.max() - rest.min()) for rest in rests)
-            self._highest = HIGHEST_PRICE * self._price
-        self._tasks = [solver.Constraint(float(size), self._infinity) for size in program.sizes]
-        for row in self._tasks:
-            self._lack(row, 1.0, 1.0 / program.capacity if minimises else 1.0)
-        self._groups = [solver.Constraint(float(cpus), float(cpus)) for cpus in program.cpus]
-        self._fixed: dict[tuple[int, int], pywraplp.Constraint] = {}
-        self._fixed_weights: dict[tuple[int, int], float] = {}
-        self._rows: dict[int, pywraplp.Constraint] = {}
+            self._price += max(int(rest.max() - rest.min()) for rest in rests)
+        for task_type, size in enumerate(program.sizes):
+            share = program.capacity if minimises else 1
+            self._linear.add_row(("tasks", task_type), size, lack=self._price / share)
+        for group, cpus in enumerate(program.cpus):
+            self._linear.add_row(("group", group), cpus, cpus)
+        self._fixed: set[tuple[int, int]] = set()
+        self._sets: list[int] = []
         tight = [types for types, weight in near.sets.items() if weight] if near else []
         single = [1 << number for number in range(program.listing.types)]
         self._add_rows([(1 << program.listing.types) - 1, *single, *tight, *limits])
@@ -107,19 +108,16 @@ class ContentMaster:
 
     def fix(self, group: int, index: int, number: int) -> None:
         """Demand at least this number of CPUs of a group with a support."""
-        row = self._fixed.get((group, index))
-        if row is not None:
-            row.SetLb(float(number))
+        key = group, index
+        if key in self._fixed:
+            self._linear.limit_row(key, number)
             return
-        row = self._solver.Constraint(float(number), self._infinity)
-        self._fixed[group, index] = row
-        self._lack(row, 1.0)
-        for (other, support, _), variable in self._columns.items():
-            if (other, support) == (group, index):
-                row.SetCoefficient(variable, 1.0)
+        self._fixed.add(key)
+        self._linear.add_row(key, number, lack=self._price)
+        self._linear.enter(key, (one for one in self._linear.columns if one[:2] == key))
 
-    def solve(self, most_rounds: int = MOST_ROUNDS) -> ContentSolution | None:
-        """Return a solution of the linear program; None if the solver fails.
+    def solve(self, most_rounds: int = MOST_ROUNDS) -> ContentSolution:
+        """Return a solution of the linear program.
 
         Parameters
         ----------
@@ -130,93 +128,76 @@ class ContentMaster:
         while True:
             self.program.check()
             solution = self._solve()
-            if solution is None:
-                return None
             if self._add_columns(solution.duals):
                 continue
             if solution.missing > TOLERANCE:
-                if not self.minimises or self._price > self._highest:
+                if not self.minimises or not self._linear.raise_prices(HIGHEST_PRICE):
                     return solution
-                self._raise_prices()
                 continue
             rounds += 1
-            new = [] if rounds > most_rounds else conditions.violated(solution.used, self._rows)
+            known = self._linear.rows
+            new = [] if rounds > most_rounds else conditions.violated(solution.used, known)
             if not new:
                 return solution
             self._add_rows(new)
 
-    def _raise_prices(self) -> None:
-        """Make what is missing more expensive. Low prices keep the dual values small."""
-        self._price *= PRICE_STEP
-        for lacking in self._lacking:
-            price = PRICE_STEP * self._objective.GetCoefficient(lacking)
-            self._objective.SetCoefficient(lacking, price)
-
-    def _lack(self, row: pywraplp.Constraint, sign: float, share: float = 1.0) -> None:
-        lacking = self._solver.NumVar(0.0, self._infinity, "")
-        row.SetCoefficient(lacking, sign)
-        self._objective.SetCoefficient(lacking, self._price * share)
-        self._lacking.append(lacking)
-
     def _add_column(self, content: Content) -> None:
         group, index, counts = content
-        if content in self._columns:
+        if content in self._linear.columns:
             return
         if self.permitted is not None and not self.permitted[group][index]:
             return
-        variable = self._solver.NumVar(0.0, self._infinity, "")
-        self._columns[content] = variable
-        self._groups[group].SetCoefficient(variable, 1.0)
-        if self.minimises:
-            rest = float(self.program.listing.rest[group][index])
-            self._objective.SetCoefficient(variable, rest)
-        for task_type, count in enumerate(counts):
-            if count:
-                self._tasks[task_type].SetCoefficient(variable, float(count))
-        if (group, index) in self._fixed:
-            self._fixed[group, index].SetCoefficient(variable, 1.0)
         support = int(self.program.listing.supports[index])
-        for types, row in self._rows.items():
-            if types & support:
-                row.SetCoefficient(variable, 1.0)
+        self._linear.add_column(
+            content,
+            self.program.listing.rest[group][index] if self.minimises else 0,
+            [
+                (("group", group), 1),
+                ((group, index), 1),
+                *((("tasks", number), count) for number, count in enumerate(counts) if count),
+                *((types, 1) for types in self._sets if types & support),
+            ],
+        )
 
     def _add_rows(self, sets: Iterable[int]) -> None:
         """Add the conditions for sets of types."""
         program = self.program
         cpus = sum(program.cpus)
         for types in sets:
-            if types in self._rows:
+            if types in self._linear.rows:
                 continue
             least, most = self.limits.get(types, (0, cpus))
             least = max(least, program.least_touching(types))
             most = min(most, program.most_touching(types))
-            highest = float(most) if most < cpus else self._infinity
-            self._rows[types] = row = self._solver.Constraint(float(least), highest)
-            self._lack(row, 1.0)
-            if most < cpus:
-                self._lack(row, -1.0)
-            for (_, index, _), variable in self._columns.items():
-                if types & int(program.listing.supports[index]):
-                    row.SetCoefficient(variable, 1.0)
+            self._sets.append(types)
+            is_limited = most < cpus
+            self._linear.add_row(
+                types,
+                least,
+                most if is_limited else inf,
+                lack=self._price,
+                excess=self._price if is_limited else 0.0,
+            )
+            supports = program.listing.supports
+            touching = (one for one in self._linear.columns if types & int(supports[one[1]]))
+            self._linear.enter(types, touching)
 
-    def _solve(self) -> ContentSolution | None:
+    def _solve(self) -> ContentSolution:
         """Return a solution with these rows and columns."""
-        if self._solver.Solve() != pywraplp.Solver.OPTIMAL:
-            return None
-        self._fixed_weights = {key: row.dual_value() for key, row in self._fixed.items()}
+        linear = self._linear
+        linear.solve()
         used: dict[tuple[int, int], float] = {}
-        for (group, index, _), variable in self._columns.items():
-            number = variable.solution_value()
+        for (group, index, _), number in linear.used():
             if number > TOLERANCE:
                 used[group, index] = used.get((group, index), 0.0) + number
         return ContentSolution(
-            value=self._objective.Value(),
-            missing=sum(variable.solution_value() for variable in self._lacking),
+            value=linear.value,
+            missing=linear.missing,
             used=used,
             duals=SupportDuals(
-                tasks=[row.dual_value() for row in self._tasks],
-                sets={types: row.dual_value() for types, row in self._rows.items()},
-                groups=[-row.dual_value() for row in self._groups],
+                tasks=[linear.dual(("tasks", a)) for a in range(len(self.program.sizes))],
+                sets={types: linear.dual(types) for types in self._sets},
+                groups=[-linear.dual(("group", g)) for g in range(len(self.program.cpus))],
                 unit=float(self.minimises),
             ),
         )
@@ -225,10 +206,11 @@ class ContentMaster:
         """Add contents that are worth more than they cost; return whether there were any."""
         program = self.program
         values = program.worths(duals)
+        fixed = {key: self._linear.dual(key) for key in self._fixed}
         added = False
         for group, rest in enumerate(program.listing.rest):
             gains = values[group] - duals.unit * rest - duals.groups[group]
-            for (other, index), weight in self._fixed_weights.items():
+            for (other, index), weight in fixed.items():
                 if other == group:
                     gains[index] += weight
             gains[rest >= UNREACHED // 2] = -np.inf
@@ -239,44 +221,8 @@ class ContentMaster:
                 if gains[index] <= TOLERANCE:
                     break
                 content = (group, index, program.content(group, index, duals))
-                if content not in self._columns:
+                if content not in self._linear.columns:
                     program.pool[content] = None
                     self._add_column(content)
                     added = True
         return added
-
-
-def solve_by_columns(  # noqa: PLR0913 - what varies from part to part
-    program: ContentProgram,
-    limits: Limits,
-    *,
-    minimises: bool = True,
-    permitted: Masks | None = None,
-    near: SupportDuals | None = None,
-    most_rounds: int = MOST_ROUNDS,
-) -> ContentSolution | None:
-    """Return a solution of the linear program; None if the solver fails.
-
-    Parameters
-    ----------
-    program
-        The whole program.
-    limits
-        How many CPUs may touch sets of types.
-    minimises
-        Whether the rests are minimised; otherwise only what is missing.
-    permitted
-        For each group whether a support is permitted; by default all are.
-    near
-        Dual values of a similar program: the work begins with its conditions and columns.
-    most_rounds
-        Violated conditions are added at most this number of times.
-    """
-    for start in (near, None):  # once more where rounding errors confuse the solver
-        master = ContentMaster(
-            program, limits, permitted=permitted, near=start, minimises=minimises
-        )
-        solution = master.solve(most_rounds)
-        if solution is not None:
-            return solution
-    return None

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from itertools import combinations
 from math import ceil, floor
 
-from dfopt.solvers.matrix.content_master import ContentMaster, ContentSolution, solve_by_columns
+from dfopt.solvers.branch_and_price.linear_program import Undecided
+from dfopt.solvers.matrix.content_master import MOST_ROUNDS, ContentMaster, ContentSolution
 from dfopt.solvers.matrix.content_program import (
     ContentProgram,
     Limits,
@@ -126,9 +127,10 @@ class ContentSearch:
         self._queue: list[_Open] = []
         self._parts = 0
 
-    def begin(self, near: SupportDuals | None = None) -> bool:
-        """Solve the program; return whether it could be solved."""
-        return self._open(self.tree, -NO_PLAN, near)
+    def begin(self) -> ContentSearch:
+        """Solve the program, and return this."""
+        self._open(self.tree, -NO_PLAN, None)
+        return self
 
     def dive(self) -> bool:
         """Dive from the open part of the least bound; return whether a plan was found."""
@@ -150,8 +152,7 @@ class ContentSearch:
         heapq.heappop(self._queue)
         types, touching = chosen
         for half in node.part.split(types, touching, sum(self.program.cpus)):
-            if not self._open(half, node.bound, node.solution.duals):
-                return False
+            self._open(half, node.bound, node.solution.duals)
         if self._queue:
             self._dive(self._queue[0], None)
         return True
@@ -164,11 +165,9 @@ class ContentSearch:
         for part in parts:
             self._open(part, -NO_PLAN, part.weights)
 
-    def _open(self, part: Part, least: int, near: SupportDuals | None) -> bool:
+    def _open(self, part: Part, least: int, near: SupportDuals | None) -> None:
         """Solve the program of a part, and note its bound."""
         solution = self._solved(part.limits, near)
-        if solution is None:
-            return False
         part.weights = solution.duals
         if solution.duals.unit:
             bound = rounded_up(solution.value)
@@ -177,15 +176,18 @@ class ContentSearch:
             order = (bound, -len(part.limits), self._parts)
             heapq.heappush(self._queue, _Open(order, part, solution))
         self.bound = self._queue[0].bound if self._queue else NO_PLAN
-        return True
 
-    def _solved(self, limits: Limits, near: SupportDuals | None) -> ContentSolution | None:
-        solution = solve_by_columns(self.program, limits, permitted=self.permitted, near=near)
-        if solution is None or solution.missing <= TOLERANCE:
-            return solution
-        solution = solve_by_columns(self.program, limits, permitted=self.permitted, minimises=False)
-        if solution is None or solution.missing <= TOLERANCE:
-            return None
+    def _solved(
+        self, limits: Limits, near: SupportDuals | None, most_rounds: int = MOST_ROUNDS
+    ) -> ContentSolution:
+        """Return the cheapest contents, or those that miss least."""
+        master = ContentMaster(self.program, limits, permitted=self.permitted, near=near)
+        solution = master.solve(most_rounds)
+        if solution.missing > TOLERANCE and most_rounds:
+            master = ContentMaster(self.program, limits, permitted=self.permitted, minimises=False)
+            solution = master.solve()
+            if solution.missing <= TOLERANCE:
+                raise Undecided
         return solution
 
     def _dive(self, node: _Open, source: random.Random | None) -> Plan | None:
@@ -217,10 +219,7 @@ class ContentSearch:
                 weights = [fractions[key] ** 3 for key in open_keys]
                 key = source.choices(open_keys, weights)[0]
             master.fix(*key, floor(solution.used[key] + TOLERANCE) + 1)
-            fixed = master.solve(most_rounds=1)
-            if fixed is None:
-                return None
-            solution = fixed
+            solution = master.solve(most_rounds=1)
         supports = self.program.listing.supports
         plan = {
             (group, int(supports[index])): round(number)
@@ -236,17 +235,9 @@ class ContentSearch:
         for types, touching in self._candidates(node.solution):
             gains = []
             for half in Part(node.part.limits).split(types, touching, sum(self.program.cpus)):
-                solution = solve_by_columns(
-                    self.program,
-                    half.limits,
-                    permitted=self.permitted,
-                    near=node.solution.duals,
-                    most_rounds=0,
-                )
-                if solution is None or solution.missing > TOLERANCE:
-                    gains.append(1.0)
-                else:
-                    gains.append(min(1.0, solution.value - node.solution.value))
+                solution = self._solved(half.limits, node.solution.duals, most_rounds=0)
+                gain = solution.value - node.solution.value
+                gains.append(1.0 if solution.missing > TOLERANCE else min(1.0, gain))
             score = max(gains[0], 0.01) * max(gains[1], 0.01)
             if best is None or score > best[0]:
                 best = score, types, touching

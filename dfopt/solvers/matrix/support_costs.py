@@ -29,10 +29,6 @@ LARGEST_COST = 1 << 26
 """Sums of such costs, times the scale of a proof, still fit into 53 bits."""
 
 
-class NegativeRing(Exception):  # noqa: N818 - an answer
-    """Some ring of switches pays less than the prices of its tasks."""
-
-
 class SupportCosts:
     """The least rest of every support, for each start of a CPU.
 
@@ -51,11 +47,6 @@ class SupportCosts:
         For each start, the least rest of an order with each support, a bit for each type. Entry 0
         is what a CPU without tasks pays.
 
-    Raises
-    ------
-    NegativeRing
-        When more visits always cost less.
-
     Notes
     -----
     Time O(2^t t²) for t types, times the number of visits that detours need.
@@ -71,8 +62,6 @@ class SupportCosts:
         self.prices = np.array(prices, dtype=np.int64)
         self._check = check
         self._switch = np.array(problem.switch, dtype=np.int64) - self.prices
-        if (np.diagonal(self._switch) < 0).any():
-            raise NegativeRing
         self._finish = np.array(problem.finish, dtype=np.int64)
         masks = np.arange(1 << self.types)
         self._inside = (masks[:, None] >> np.arange(self.types) & 1).astype(bool)
@@ -110,7 +99,7 @@ class SupportCosts:
                 least[layer] = rows
                 return
             rows = better
-        raise NegativeRing
+        raise AssertionError("no ring of switches costs less than the prices of its tasks")
 
     def walk(self, start: int, support: int) -> tuple[int, ...]:
         """Return an order with this support and the least rest; with few visits among those."""
@@ -154,11 +143,6 @@ class SupportCosts:
                     previous[before] = entered
                     queue.append(before)
         raise AssertionError("every support became complete at some type")
-
-
-def prices_of_tasks(problem: MatrixProblem) -> list[int]:
-    """Return prices of tasks at which own-type switches cost nothing more."""
-    return [problem.switch[task_type][task_type] for task_type in range(len(problem.sizes))]
 
 
 def rest_of(problem: MatrixProblem, prices: Sequence[int], start: int, walk: Sequence[int]) -> int:

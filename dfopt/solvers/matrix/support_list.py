@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from dfopt.solvers.matrix.problem import MatrixProblem
-from dfopt.solvers.matrix.support_costs import UNREACHED, Integers, NegativeRing, SupportCosts
+from dfopt.solvers.matrix.support_costs import UNREACHED, Integers, SupportCosts
 from dfopt.solvers.matrix.transportation import go_on
 from dfopt.structs import replace
 
@@ -37,7 +37,8 @@ class SupportList:
     problem
         The tasks to schedule, of at most 62 types.
     prices
-        What a task of each type costs at least; subtracted from all costs.
+        What a task of each type costs at least; subtracted from all costs. No ring of switches
+        costs less than the prices of its tasks.
     most
         At most this number of supports are listed for each start.
     check
@@ -51,11 +52,6 @@ class SupportList:
         For each start, the least rest of an order with each support, or ``UNREACHED``.
     reach
         All supports of at most this rest are there.
-
-    Raises
-    ------
-    NegativeRing
-        When more visits always cost less.
     """
 
     def __init__(
@@ -243,4 +239,4 @@ def _potentials(problem: MatrixProblem, prices: Sequence[int]) -> list[int]:
                     changed = True
         if not changed:
             return potentials
-    raise NegativeRing
+    raise AssertionError("no ring of switches costs less than the prices of its tasks")

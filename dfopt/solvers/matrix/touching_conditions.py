@@ -52,7 +52,9 @@ class TouchingConditions:
         self._largest_small = 0
         self._small = self._small_sets(most_sets)
 
-    def violated(self, used: Mapping[tuple[int, int], float], known: Container[int]) -> list[int]:
+    def violated(
+        self, used: Mapping[tuple[int, int], float], known: Container[object]
+    ) -> list[int]:
         """Return sets of types, none of them known, whose conditions these numbers violate."""
         numbers: dict[int, float] = {}
         for (_, index), number in used.items():

@@ -16,6 +16,7 @@ from math import gcd
 from ortools.sat.python import cp_model
 
 from dfopt.problem.certificate import FullGroups
+from dfopt.solvers.branch_and_price.linear_program import Undecided
 from dfopt.solvers.cp_sat.runner import is_solvable
 from dfopt.solvers.parts.group_bound import GroupPrices, GroupTable, best_bound
 from dfopt.solvers.parts.groups import FragmentGroup, GroupGoal
@@ -32,10 +33,6 @@ MOST_GROUPS = 300_000
 """CP-SAT chooses among at most MOST_GROUPS groups; at first among the cheapest FIRST_GROUPS."""
 
 
-class PackingUndecided(Exception):  # noqa: N818 - no error, but the end of what this search can do
-    """Says that neither prices nor CP-SAT can tell whether there are enough groups."""
-
-
 def most_groups(search: Search, packing: Packing, goal: GroupGoal) -> tuple[int, FullGroups | None]:
     """Return the largest possible number of full groups, but at most the wanted number.
 
@@ -43,14 +40,14 @@ def most_groups(search: Search, packing: Packing, goal: GroupGoal) -> tuple[int,
 
     Raises
     ------
-    PackingUndecided
+    Undecided
         When neither was found.
     """
     table = GroupTable(goal)
     bound = best_bound(table, search.check)
     most = 1 if bound is None else bound.most
     if most < goal.wanted and not table.is_complete:
-        raise PackingUndecided
+        raise Undecided
     certificate = _certificate(goal, None if bound is None else bound.prices)
     if bound is None or most < goal.wanted:
         return most, certificate
@@ -71,7 +68,7 @@ def most_groups(search: Search, packing: Packing, goal: GroupGoal) -> tuple[int,
         if is_all and table.is_complete:
             return goal.wanted - 1, certificate
         if is_all or number >= MOST_GROUPS:
-            raise PackingUndecided
+            raise Undecided
         number = min(8 * number, MOST_GROUPS)
 
 

@@ -15,62 +15,50 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from ortools.linear_solver import pywraplp
 
+from dfopt.solvers.branch_and_price.linear_program import LinearProgram, Undecided
 from dfopt.solvers.parts.groups import FragmentGroup, GroupGoal
 
 COLUMNS_A_ROUND = 60
 
 
-class LinearProgram:
+class GroupProgram:
     """The most full groups, in fractions, of those known so far."""
 
-    def __init__(self, goal: GroupGoal) -> None:
+    def __init__(self, goal: GroupGoal, check: Callable[[], None]) -> None:
         self._rules = goal
-        self._solver = pywraplp.Solver.CreateSolver("GLOP")
-        self._solver.Objective().SetMaximization()
-        self._rows = {
-            size: self._solver.Constraint(0, number) for size, number in Counter(goal.sizes).items()
-        }
-        self._room = self._solver.Constraint(0, goal.spare)
+        self._linear: LinearProgram[FragmentGroup] = LinearProgram(check)
         # Where all CPUs are alike, the groups use no more of them than there are.
-        self._longer = self._solver.Constraint(0, goal.longer)
-        self._plain = self._solver.Constraint(0, goal.cpus - goal.longer)
-        self._groups: set[FragmentGroup] = set()
+        machine = {"room": goal.spare, "longer": goal.longer, "plain": goal.cpus - goal.longer}
+        for name, number in (*Counter(goal.sizes).items(), *machine.items()):
+            self._linear.add_row(name, 0, number)
 
     def add(self, group: FragmentGroup) -> bool:
         """Add a group; return whether it is new."""
-        if group in self._groups:
+        if group in self._linear.columns:
             return False
-        self._groups.add(group)
-        column = self._solver.NumVar(0, self._solver.infinity(), "")
-        self._solver.Objective().SetCoefficient(column, 1)
-        for size, number in Counter(group.sizes).items():
-            self._rows[size].SetCoefficient(column, number)
-        self._room.SetCoefficient(column, self._rules.room(group))
+        entries: list[tuple[int | str, int]] = [*Counter(group.sizes).items()]
+        entries.append(("room", self._rules.room(group)))
         if self._rules.longer:
-            self._longer.SetCoefficient(column, group.longer)
-            self._plain.SetCoefficient(column, group.cpus - group.longer)
+            entries += [("longer", group.longer), ("plain", group.cpus - group.longer)]
+        self._linear.add_column(group, -1, entries)
         return True
 
-    def prices(self, sizes: Iterable[int], scale: int) -> GroupPrices | None:
-        """Return the prices of fragments of these sizes, and of the machine; None on failure.
+    def prices(self, sizes: Iterable[int], scale: int) -> GroupPrices:
+        """Return the prices of fragments of these sizes, and of the machine.
 
         They are rounded to integers; a full group is worth ``scale``.
         """
-        if self._solver.Solve() != pywraplp.Solver.OPTIMAL:
-            return None
+        self._linear.solve()
 
-        def rounded(row: pywraplp.Constraint) -> int:
-            price: float = row.dual_value()
-            return min(max(0, round(price * scale)), scale)
+        def rounded(row: int | str) -> int:
+            return min(max(0, round(-self._linear.dual(row) * scale)), scale)
 
-        by_size = {size: rounded(row) for size, row in self._rows.items()}
         return GroupPrices(
-            fragments=[by_size[size] for size in sizes],
-            room=rounded(self._room),
-            longer=rounded(self._longer),
-            plain=rounded(self._plain),
+            fragments=[rounded(size) for size in sizes],
+            room=rounded("room"),
+            longer=rounded("longer"),
+            plain=rounded("plain"),
         )
 
 
@@ -104,13 +92,11 @@ def best_bound(table: GroupTable, check: Callable[[], None]) -> GroupBound | Non
         bound.
     """
     goal = table.goal
-    program = LinearProgram(goal)
+    program = GroupProgram(goal, check)
     scale = UNREACHABLE // 2 // len(table.sizes)
-    prices: GroupPrices | None = GroupPrices(
-        [scale // len(table.sizes)] * len(table.sizes), 0, 0, 0
-    )
+    prices = GroupPrices([scale // len(table.sizes)] * len(table.sizes), 0, 0, 0)
     best: GroupBound | None = None
-    while prices is not None:
+    while True:
         check()
         least = table.price(prices)
         if least >= UNREACHABLE:
@@ -125,7 +111,10 @@ def best_bound(table: GroupTable, check: Callable[[], None]) -> GroupBound | Non
         better = [group for price, group in table.cheapest(COLUMNS_A_ROUND) if price < scale]
         if not sum([program.add(group) for group in better]):
             break
-        prices = program.prices(table.sizes, scale)
+        try:
+            prices = program.prices(table.sizes, scale)
+        except Undecided:
+            break
     return best
 
 

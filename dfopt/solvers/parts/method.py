@@ -127,7 +127,8 @@ def prove(search: Search) -> None:
     search
         On an instance with the penalty g, of which execution times do not count.
     """
-    from dfopt.solvers.parts.exact import PackingUndecided, most_groups
+    from dfopt.solvers.branch_and_price.linear_program import Undecided
+    from dfopt.solvers.parts.exact import most_groups
 
     packing = Packing(search)
     if not packing.visit:
@@ -139,7 +140,7 @@ def prove(search: Search) -> None:
         assert goal is not None, "counting says no more about more visits"
         try:
             most, certificate = most_groups(search, packing, goal)
-        except PackingUndecided:
+        except Undecided:
             return
         logger.debug("at most %d full groups, %d are needed", most, goal.wanted)
         if most >= goal.wanted:

@@ -13,15 +13,14 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from ortools.linear_solver import pywraplp
 
+from dfopt.solvers.branch_and_price.linear_program import TOLERANCE, LinearProgram
 from dfopt.solvers.tour.problem import Floats, Integers, TourProblem
 from dfopt.solvers.tour.separation import Cut, Separator
+from dfopt.structs import replace
 
 FIRST_ARCS = 6
 """The program begins with the 6 cheapest arcs from each node, and to it."""
-
-TOLERANCE = 1e-7
 
 MOST_ARCS = 300
 """At most this number of arcs are added at once."""
@@ -37,10 +36,6 @@ Arc = tuple[int, int]
 
 Ranges = Mapping[Arc, tuple[int, int]]
 """The least and the largest number of times that some arcs are used."""
-
-
-class NoSolutionError(Exception):
-    """Says that GLOP does not solve the linear program."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,39 +92,20 @@ class CutProgram:
     ) -> None:
         self.problem = problem
         self.cuts: list[Cut] = []
-        self._numbers: dict[bytes, int] = {}
+        self._known: set[bytes] = set()
         self._separator = Separator(problem, check)
         self._check = check
-        self._dear = float(dear)
-        self._build(dict.fromkeys([*arcs, *self._cheap_arcs()]), [])
-
-    def _build(self, arcs: Iterable[Arc], cuts: Iterable[Cut]) -> None:
-        """Begin a new program with these arcs and cuts."""
+        self._dear = dear
         self._changed: Ranges = {}
-        self._solver = solver = pywraplp.Solver.CreateSolver("GLOP")
-        self._infinity = solver.infinity()
-        self._objective = solver.Objective()
-        self._objective.SetMinimization()
-        self._lacking: list[pywraplp.Variable] = []
-        visits = self.problem.visits.astype(float).tolist()
-        self._leave = [solver.Constraint(number, number) for number in visits[:-1]]
-        self._enter = [solver.Constraint(number, number) for number in visits[1:]]
-        for row in (*self._leave, *self._enter):
-            self._relax(row, 1.0)
-            self._relax(row, -1.0)
-        self._rows: dict[int, pywraplp.Constraint] = {}
-        self._variables: dict[Arc, pywraplp.Variable] = {}
+        self._linear: LinearProgram[Arc] = LinearProgram(check)
+        visits = problem.visits
+        rows = [(("leave", node), visits[node]) for node in range(problem.end)]
+        rows += [(("enter", node), visits[node]) for node in range(1, len(visits))]
+        for row, number in rows:
+            self._linear.add_row(row, number, number, lack=dear, excess=dear)
         self._has = np.zeros((len(visits), len(visits)), dtype=np.bool_)
-        for arc in arcs:
+        for arc in (*arcs, *self._cheap_arcs()):
             self._add_arc(arc)
-        for cut in cuts:
-            self._add_cut(cut)
-
-    def _relax(self, row: pywraplp.Constraint, sign: float) -> None:
-        lacking = self._solver.NumVar(0.0, self._infinity, "")
-        row.SetCoefficient(lacking, sign)
-        self._objective.SetCoefficient(lacking, self._dear)
-        self._lacking.append(lacking)
 
     def _cheap_arcs(self) -> list[Arc]:
         problem = self.problem
@@ -148,43 +124,33 @@ class CutProgram:
         self._has[tail, head] = True
         # How often an arc is used follows from the visits; to say it again would only allow arcs of
         # negative reduced cost.
-        variable = self._solver.NumVar(0.0, self._infinity, "")
-        self._variables[arc] = variable
-        self._objective.SetCoefficient(variable, float(self.problem.cost[arc]))
-        self._leave[tail].SetCoefficient(variable, 1.0)
-        self._enter[head - 1].SetCoefficient(variable, 1.0)
-        for number, row in self._rows.items():
-            cut = self.cuts[number]
-            if cut.tails[tail] and cut.heads[head]:
-                row.SetCoefficient(variable, 1.0)
+        rows = [number for number, cut in enumerate(self.cuts) if cut.has(arc)]
+        entries = [(row, 1) for row in (("leave", tail), ("enter", head), *rows)]
+        self._linear.add_column(arc, self.problem.cost[arc], entries)
 
     def _add_cut(self, cut: Cut) -> bool:
         """Add a cut to the program; return False if it is there already."""
-        number = self._numbers.setdefault(cut.key, len(self.cuts))
-        if number == len(self.cuts):
-            self.cuts.append(cut)
-        if number in self._rows:
+        if cut.key in self._known:
             return False
-        row = self._solver.Constraint(1.0, self._infinity)
-        self._relax(row, 1.0)
-        self._rows[number] = row
-        for (tail, head), variable in self._variables.items():
-            if cut.tails[tail] and cut.heads[head]:
-                row.SetCoefficient(variable, 1.0)
+        self._known.add(cut.key)
+        number = len(self.cuts)
+        self.cuts.append(cut)
+        self._linear.add_row(number, 1, lack=self._dear)
+        self._linear.enter(number, filter(cut.has, self._linear.columns))
         return True
 
     def _limit(self, ranges: Ranges) -> None:
         """Let arcs be used as often as the ranges say, and others as often as tours can."""
+        arcs = self._linear.columns
         for arc in self._changed.keys() - ranges.keys():
-            if arc in self._variables:
-                self._variables[arc].SetBounds(0.0, self._infinity)
+            if arc in arcs:
+                self._linear.limit_column(arc, 0)
         for arc, (least, most) in ranges.items():
             if least:
                 self._add_arc(arc)
-            if arc in self._variables and self._changed.get(arc) != (least, most):
+            if arc in arcs and self._changed.get(arc) != (least, most):
                 is_limited = most < self.problem.most[arc]
-                highest = float(most) if is_limited else self._infinity
-                self._variables[arc].SetBounds(float(least), highest)
+                self._linear.limit_column(arc, least, most if is_limited else np.inf)
         self._changed = dict(ranges)
 
     def solve(self, ranges: Ranges, cutoff: float) -> TourRelaxation:
@@ -218,9 +184,7 @@ class CutProgram:
                 continue
             is_whole = bool(np.abs(relaxed.flow - relaxed.flow.round()).max() < TOLERANCE * 10)
             if is_whole and not cuts and relaxed.missing < TOLERANCE:
-                return TourRelaxation(
-                    relaxed.value, relaxed.flow, relaxed.missing, relaxed.prices, is_tour=True
-                )
+                return replace(relaxed, is_tour=True)
             return relaxed
 
     def value_within(self, ranges: Ranges) -> float:
@@ -230,34 +194,21 @@ class CutProgram:
 
     def _optimum(self) -> TourRelaxation:
         """Return a solution with the arcs and cuts so far."""
-        if self._solver.Solve() != pywraplp.Solver.OPTIMAL:
-            # GLOP sometimes fails on degenerate programs: start from nothing.
-            ranges = self._changed
-            self._build(list(self._variables), [self.cuts[number] for number in self._rows])
-            self._limit(ranges)
-            if self._solver.Solve() != pywraplp.Solver.OPTIMAL:
-                raise NoSolutionError
-        size = self.problem.end + 1
+        linear, size = self._linear, self.problem.end + 1
+        linear.solve()
         flow = np.zeros((size, size))
-        for arc, variable in self._variables.items():
-            value = variable.solution_value()
-            if value > TOLERANCE:
-                flow[arc] = value
+        for arc, value in linear.used():
+            flow[arc] = value
         leaving, entering = np.zeros(size), np.zeros(size)
-        leaving[:-1] = [row.dual_value() for row in self._leave]
-        entering[1:] = [row.dual_value() for row in self._enter]
+        leaving[:-1] = [linear.dual(("leave", node)) for node in range(size - 1)]
+        entering[1:] = [linear.dual(("enter", node)) for node in range(1, size)]
         cuts = {
             number: price
-            for number, row in self._rows.items()
-            if (price := row.dual_value()) > TOLERANCE
+            for number in range(len(self.cuts))
+            if (price := linear.dual(number)) > TOLERANCE
         }
-        return TourRelaxation(
-            self._objective.Value(),
-            flow,
-            sum(variable.solution_value() for variable in self._lacking),
-            ArcPrices(leaving, entering, cuts),
-            is_tour=False,
-        )
+        prices = ArcPrices(leaving, entering, cuts)
+        return TourRelaxation(linear.value, flow, linear.missing, prices, is_tour=False)
 
     def _add_arcs(self, prices: ArcPrices, ranges: Ranges) -> bool:
         """Add arcs of negative reduced cost; return whether there were any."""

@@ -6,10 +6,11 @@ from contextlib import suppress
 
 import numpy as np
 
+from dfopt.solvers.branch_and_price.linear_program import Undecided
 from dfopt.solvers.search import Search
 from dfopt.solvers.tour.beginnings import BeginningsSearch
 from dfopt.solvers.tour.branch_and_cut import BranchAndCut
-from dfopt.solvers.tour.cut_program import NoSolutionError, easily_reduced
+from dfopt.solvers.tour.cut_program import easily_reduced
 from dfopt.solvers.tour.problem import START, TourProblem, tour_problem
 from dfopt.solvers.tour.segment_moves import LONG, SegmentMoves
 
@@ -57,7 +58,7 @@ def solve_tour(search: Search) -> None:
         check=search.check,
     )
     # GLOP may fail on degenerate programs; then other methods take over.
-    with suppress(NoSolutionError):
+    with suppress(Undecided):
         search.enter("cuts of tours")
         reduced = branches.start()
         search.enter("tour along arcs of small reduced costs")

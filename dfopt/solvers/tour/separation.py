@@ -47,6 +47,10 @@ class Cut:
         """What tells its arcs from those of other cuts."""
         return self.tails.tobytes() + self.heads.tobytes()
 
+    def has(self, arc: tuple[int, int]) -> bool:
+        """Return whether an arc is one of the cut."""
+        return bool(self.tails[arc[0]] and self.heads[arc[1]])
+
 
 class Separator:
     """Finds violated cuts.

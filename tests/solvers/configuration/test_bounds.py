@@ -18,11 +18,11 @@ from dfopt.problem.certificate import DualWeights
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyF, PenaltyG
 from dfopt.problem.stop import TimeLimit
+from dfopt.solvers.branch_and_price.linear_program import Undecided
 from dfopt.solvers.configuration import pricing_data, solve_by_configurations
 from dfopt.solvers.configuration.column_generation import ColumnGeneration, first_duals
 from dfopt.solvers.configuration.columns import ColumnPool
 from dfopt.solvers.configuration.configuration_search import ConfigurationSearch
-from dfopt.solvers.configuration.master import Undecided
 from dfopt.solvers.configuration.pricing import PricedProblem
 from dfopt.solvers.configuration.pricing_data import PricingData
 from dfopt.solvers.search import Search, SearchOver

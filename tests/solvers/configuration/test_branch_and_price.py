@@ -12,6 +12,7 @@ from dfopt.generate import uniform, zipf
 from dfopt.problem.cache import CacheState, Leaves
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyF
+from dfopt.solvers.branch_and_price.linear_program import Undecided
 from dfopt.solvers.configuration import branch_and_price, solve_by_configurations
 from dfopt.solvers.configuration.branch_and_price import BranchAndPrice
 from dfopt.solvers.configuration.branching_rules import (
@@ -27,7 +28,7 @@ from dfopt.solvers.configuration.columns import Column, CpuContent
 from dfopt.solvers.configuration.configuration_search import ConfigurationSearch, Overtaken
 from dfopt.solvers.configuration.diving import Diving
 from dfopt.solvers.configuration.idle_costs import settle_idle_costs
-from dfopt.solvers.configuration.master import Solution, Undecided
+from dfopt.solvers.configuration.master import Solution
 from dfopt.solvers.configuration.prices import Duals
 from dfopt.solvers.configuration.remaining_problem import RemainingProblem
 from dfopt.solvers.search import Search, SearchOver

@@ -7,6 +7,7 @@ from itertools import islice
 
 import pytest
 
+from dfopt.solvers.branch_and_price.linear_program import TOLERANCE, Undecided
 from dfopt.solvers.configuration.branching_rules import (
     RULES,
     Feature,
@@ -17,7 +18,7 @@ from dfopt.solvers.configuration.branching_rules import (
 )
 from dfopt.solvers.configuration.column_generation import ColumnGeneration
 from dfopt.solvers.configuration.columns import Column, ColumnPool
-from dfopt.solvers.configuration.master import TOLERANCE, Master, Solution, Undecided
+from dfopt.solvers.configuration.master import Master, Solution
 from dfopt.solvers.configuration.remaining_problem import RemainingProblem
 from tests.solvers.configuration.enumeration import all_columns, problems
 
