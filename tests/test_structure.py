@@ -64,19 +64,19 @@ def test_every_class_has_a_name_of_its_own() -> None:
 
 
 CHECKERS = {
-    "arrivals",
-    "bound.cpu_paths",
-    "bound.proof",
-    "bound.start_windows",
-    "bound.visit_costs",
-    "check",
-    "timed_schedule",
-    "waiting_limit",
+    "attainable.bound.cpu_paths",
+    "attainable.bound.proof",
+    "attainable.bound.start_windows",
+    "attainable.bound.visit_costs",
+    "attainable.check",
+    "attainable.waiting_limit",
+    "cost_model",
+    "dispatches",
 }
 
 
 def test_checkers_share_no_code_with_searches() -> None:
-    package = "dfopt.compare.attainable"
+    package = "dfopt.compare"
     known = modules()
     for name in CHECKERS:
         module = f"{package}.{name}"

@@ -87,7 +87,7 @@ def convert(
     Example: dfopt trace convert perf.txt part.jsonl.gz --df labels.csv --from 10ms --to 30ms
     """
     from dfopt.compare.cost_model_choice import with_costs
-    from dfopt.compare.realised import realised_costs
+    from dfopt.compare.paid import realised_costs
     from dfopt.compare.trace_part import part_of
     from dfopt.trace.writing import write_trace
 

@@ -156,9 +156,9 @@ def schedule_checked(
     recorded: str, claim: str, labels: LabelOptions, model: ModelOptions
 ) -> tuple[Verification, str]:
     """Return what is found about a schedule, and what it attains."""
-    from dfopt.compare.attainable.arrivals import arrivals_or_timeline
     from dfopt.compare.attainable.verify_schedule import verify_schedule
     from dfopt.compare.cost_model_choice import chosen_model
+    from dfopt.compare.dispatches import movable_or_timeline
 
     refuse_second_reading((recorded, claim))
     choice = model_choice(model)
@@ -166,9 +166,9 @@ def schedule_checked(
     scheduled = read_trace_file(claim)
     with naming(recorded):
         chosen = chosen_model(choice, trace.header)
-        arrivals, unknown = arrivals_or_timeline(trace, chosen)
+        dispatches, unknown = movable_or_timeline(trace, chosen)
     with naming(claim):
-        found = verify_schedule(trace, arrivals, scheduled, timeline_only=unknown is not None)
+        found = verify_schedule(trace, dispatches, scheduled, timeline_only=unknown is not None)
     figures = ScheduleFigures(
         recorded_cost=found.recorded_cost,
         permitted_wait=found.permitted_wait,

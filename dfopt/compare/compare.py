@@ -14,7 +14,7 @@ from dfopt.compare.comparison_parts import WindowResult
 from dfopt.compare.cost_model import CostModel
 from dfopt.compare.dispatches import dispatches_of
 from dfopt.compare.domains.domain_pairs import domain_comparison
-from dfopt.compare.realised import (
+from dfopt.compare.paid import (
     causes_of,
     charges_of,
     cpu_results,
@@ -165,7 +165,7 @@ def compare_trace(  # noqa: PLR0913 - options, all by keyword
         cpus=cpu_results(trace, dispatches, charges),
         quality=trace.labelled_quality,
         frontier=frontier,
-        order_kept=None if by_worst else order_kept_of(dispatches, model),
+        order_kept=None if by_worst else order_kept_of(dispatches),
         service=service_of(trace),
         domains=in_domains,
         parallel_share=parallel_share(trace),

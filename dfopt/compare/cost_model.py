@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dfopt.checks import LARGEST_TOTAL, described
 from dfopt.errors import InstanceError, MethodError
@@ -14,8 +14,10 @@ from dfopt.problem.instance import Instance, Objective
 from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.structs import Checked, Natural, Positive
 from dfopt.trace import Trace
-from dfopt.trace.events import Integers, Numbers
+from dfopt.trace.events import Integers
 from dfopt.trace.trace import LEAVES, NOT_GIVEN, UNMANAGED
+
+Matrix = NDArray[np.int64]
 
 COUNTING = PenaltyG(fill=1, write_back=0)
 """Every change of fragment costs 1: the penalty where nothing is known about the machine."""
@@ -104,35 +106,16 @@ def model_of_instance(instance: Instance) -> CostModel:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class DispatchCosts:
-    """The costs of each dispatch of a trace, on any CPU.
+def switch_costs(trace: Trace, model: CostModel) -> tuple[dict[str, Any], Matrix]:
+    """Return what every dispatch of a trace costs under a model, on any CPU.
 
-    Parameters
-    ----------
-    read
-        Paid when the dispatch finds another fragment in the cache: l·t_r under f, T_r under g.
-    leaves
-        The state in which it leaves its fragment, as an index into ``LEAVES``; 0 (clean) where
-        that costs nothing.
-    write_back
-        T_w under f: paid after a dispatch that left its fragment invalidated, and after one that
-        left it dirty if another fragment follows.
-    entry_write
-        T_w under g: paid with every reading, whatever the cache held before.
-    types
-        Under a matrix, the costs by the types of two dispatches; they replace all the others.
-    """
-
-    read: Integers
-    leaves: Numbers
-    write_back: int = 0
-    entry_write: int = 0
-    types: TypeCosts | None = None
-
-
-def dispatch_costs(trace: Trace, model: CostModel) -> DispatchCosts:
-    """Return the costs of every dispatch of a trace under a model.
+    Returns
+    -------
+    tuple
+        The columns ``entry``, ``exit``, ``always``, ``first`` and ``last``, and the ``matrix``, of
+        :class:`~dfopt.compare.dispatches.Dispatches`. T_w counts under f in ``exit`` after one
+        that left its fragment dirty, and in ``always`` after one that left it invalidated; under g
+        in ``entry``.
 
     Raises
     ------
@@ -140,26 +123,32 @@ def dispatch_costs(trace: Trace, model: CostModel) -> DispatchCosts:
         When neither trace nor model says how many lines are read, a fragment is no type of the
         matrix, or the costs are too large.
     """
-    count = len(trace)
-    clean = np.zeros(count, np.int32)
+    none, matrix = np.zeros(len(trace), np.int64), np.zeros((0, 0), np.int64)
+    entry, leaving, always = none, none, none
     match model.penalty:
         case PenaltyMatrix() as penalty:
-            types = type_costs(trace, penalty)
-            _check_sum(trace, types.largest)
-            return DispatchCosts(read=np.zeros(count, np.int64), leaves=clean, types=types)
+            matrix, first, last = type_costs(trace, penalty)
+            _check_sum(trace, int(max(costs.max(initial=0) for costs in (matrix, first, last))))
+            first, last = first[trace.fragment], last[trace.fragment]
         case PenaltyG(fill=fill, write_back=write_back):
             _check_sum(trace, fill + write_back)
-            return DispatchCosts(
-                read=np.full(count, fill, np.int64), leaves=clean, entry_write=write_back
-            )
+            first = entry = none + fill + write_back
+            last = none
         case PenaltyF(read_line=read_line, write_back=write_back):
-            lines = lines_read(trace, model)
+            lines, left = lines_read(trace, model), states_left(trace, model)
             _check_sum(trace, int(lines.max(initial=0)) * read_line + write_back)
-            return DispatchCosts(
-                read=lines * read_line,
-                leaves=states_left(trace, model).astype(np.int32) if write_back else clean,
-                write_back=write_back,
-            )
+            first = entry = lines * read_line
+            leaving = np.where(left == LEAVES.index(Leaves.DIRTY), write_back, 0)
+            always = np.where(left == LEAVES.index(Leaves.INVALIDATED), write_back, 0)
+            last = leaving + always
+    costs: dict[str, Any] = {
+        "entry": entry,
+        "exit": leaving,
+        "always": always,
+        "first": first * model.cold_start,
+        "last": last * model.final_write_back,
+    }
+    return costs, matrix
 
 
 def _check_sum(trace: Trace, largest: int) -> None:
@@ -197,35 +186,14 @@ def states_left(trace: Trace, model: CostModel) -> Integers:
     return np.where(trace.leaves == NOT_GIVEN, default, trace.leaves)
 
 
-Row = tuple[int, ...]
+def type_costs(trace: Trace, penalty: PenaltyMatrix) -> tuple[Matrix, Integers, Integers]:
+    """Return the costs of a matrix by the fragments of a trace, which are its types.
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TypeCosts:
-    """The costs of a matrix; its rows and columns are the fragments of a trace, by number.
-
-    Parameters
-    ----------
-    switch
-        The cost of a dispatch after another one; row = from, column = to.
-    start
-        The cost of the first dispatch of a CPU with a cold start.
-    finish
-        The cost after the last dispatch of a CPU with a final write-back.
-    """
-
-    switch: tuple[Row, ...]
-    start: Row
-    finish: Row
-
-    @property
-    def largest(self) -> int:
-        """The largest of all costs."""
-        return max(map(max, (*self.switch, self.start, self.finish)), default=0)
-
-
-def type_costs(trace: Trace, penalty: PenaltyMatrix) -> TypeCosts:
-    """Return a matrix with a row and a column for each fragment of a trace, by number.
+    Returns
+    -------
+    tuple
+        The cost of a dispatch after another one (row = from, column = to), that of the first
+        dispatch of a CPU with a cold start, and that after the last one with a final write-back.
 
     Raises
     ------
@@ -238,20 +206,16 @@ def type_costs(trace: Trace, penalty: PenaltyMatrix) -> TypeCosts:
             f"the fragment {described(strange[0])} is no type of the matrix; label dispatches "
             "with its types (`labels`), or take the penalty f or g (`penalty`)"
         )
+    count = len(penalty.types)
     numbers = {name: number for number, name in enumerate(penalty.types)}
     # The costs of fragments that no dispatch uses are never looked up.
-    types = [numbers.get(name) for name in trace.fragments]
-
-    def listed(row: Row | None) -> Row:
-        return tuple(0 if row is None or number is None else row[number] for number in types)
-
-    return TypeCosts(
-        switch=tuple(
-            listed(None if number is None else penalty.switch[number]) for number in types
-        ),
-        start=listed(penalty.start),
-        finish=listed(penalty.finish),
+    types = np.array([numbers.get(name, count) for name in trace.fragments], np.intp)
+    switch = np.pad(np.array(penalty.switch, np.int64), (0, 1))[np.ix_(types, types)]
+    start, finish = (
+        np.append(np.array(costs or [0] * count, np.int64), 0)[types]
+        for costs in (penalty.start, penalty.finish)
     )
+    return switch, start, finish
 
 
 def has_types(trace: Trace, penalty: PenaltyMatrix) -> bool:

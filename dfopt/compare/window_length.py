@@ -135,7 +135,7 @@ def window_starts(dispatches: Dispatches, window: Window) -> Rows:
     A gap on any CPU ends every window. Under a length in dispatches only managed ones count; a
     time is in the trace's unit, and counted from the first dispatch.
     """
-    stretch = np.searchsorted(dispatches.gap_end, dispatches.start, side="right")
+    stretch = np.searchsorted(dispatches.cuts.time, dispatches.start, side="right")
     match window.kind:
         case WindowKind.WHOLE:
             number = np.zeros(len(dispatches), np.int64)

@@ -27,7 +27,7 @@ from dfopt.compare.window_solver import (
 )
 from dfopt.errors import MethodError
 from dfopt.problem.instance import Objective
-from dfopt.problem.penalties import PenaltyMatrix
+from dfopt.problem.penalties import PenaltyF, PenaltyMatrix
 
 WindowFigure = Literal["rolling", "bound", "balanced"]
 """What is wanted of windows: a rolling schedule, bounds, or those where all CPUs run as much."""
@@ -62,8 +62,8 @@ class WindowPart:
 def window_parts(dispatches: Dispatches, starts: Rows) -> Iterator[WindowPart]:
     """Yield the dispatches of each window."""
     unknown: dict[int, list[int]] = {}
-    numbers = np.searchsorted(dispatches.start[starts], dispatches.gap_end)
-    for index, cpu in zip(numbers.tolist(), dispatches.gap_cpu.tolist(), strict=True):
+    numbers = np.searchsorted(dispatches.start[starts], dispatches.cuts.time)
+    for index, cpu in zip(numbers.tolist(), dispatches.cuts.cpu.tolist(), strict=True):
         unknown.setdefault(index, []).append(cpu)
     fragment = dispatches.fragment.tolist()
     managed_on = np.where(dispatches.managed, dispatches.cpu, -1).tolist()
@@ -131,7 +131,7 @@ class WindowJob:
         matrix = model.penalty if isinstance(model.penalty, PenaltyMatrix) else None
         solver = WindowSolver(
             objective=model.objective if count == 1 else Objective.TOTAL_PENALTY,
-            write_back=self.dispatches.write_back,
+            write_back=model.penalty.write_back if isinstance(model.penalty, PenaltyF) else 0,
             matrix=matrix,
             seconds=self.seconds,
             thorough=count <= (FEW_WINDOWS if matrix is None else FEW_UNDER_A_MATRIX),

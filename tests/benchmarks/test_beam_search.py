@@ -3,11 +3,11 @@
 from collections.abc import Callable
 
 from dfopt.compare import CostModel
-from dfopt.compare.attainable.arrivals import Arrivals, arrivals_of
 from dfopt.compare.attainable.patience import run_patiently
 from dfopt.compare.attainable.schedule_within import schedule_within
-from dfopt.compare.attainable.timed_schedule import cost_of, recorded_schedule
 from dfopt.compare.attainable.waiting_limit import WaitingLimit
+from dfopt.compare.dispatches import Dispatches, movable_dispatches
+from dfopt.compare.paid import cost_of
 from dfopt.simulate import POLICIES, read_scenario, simulate_once
 from tests.benchmarks.own_process import in_own_process
 from tests.benchmarks.report import Table
@@ -19,12 +19,12 @@ UNTIL = {"10,000": 1_100_000_000, "100,000": 11_000_000_000}
 TARGETS_S = {"10,000": 30, "100,000": 120}
 
 
-def recorded(until: int) -> Arrivals:
+def recorded(until: int) -> Dispatches:
     """Return what the web server does until a time, on 8 CPUs."""
     scenario = read_scenario("web-server", {"until": until, "machine.cpus": 8})
     trace = simulate_once(scenario, POLICIES["fcfs"]).trace
     model = CostModel(penalty=scenario.penalty, cold_start=scenario.cold_start)
-    return arrivals_of(trace, model)
+    return movable_dispatches(trace, model)
 
 
 def measured(until: int) -> tuple[int, int, int, float, float]:
@@ -36,7 +36,7 @@ def measured(until: int) -> tuple[int, int, int, float, float]:
     arrivals = recorded(until)
     rule_s, _ = timed(lambda: run_patiently(arrivals, 0))
     search_s, found = timed(lambda: schedule_within(arrivals, WaitingLimit(each=0)))
-    before, after = cost_of(arrivals, recorded_schedule(arrivals)), cost_of(arrivals, found)
+    before, after = cost_of(arrivals), cost_of(found)
     return len(arrivals), before, after, rule_s, search_s
 
 

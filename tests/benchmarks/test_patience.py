@@ -3,10 +3,10 @@
 from collections.abc import Callable
 
 from dfopt.compare import CostModel
-from dfopt.compare.attainable.arrivals import arrivals_of
 from dfopt.compare.attainable.patience import run_patiently
 from dfopt.compare.attainable.placement import least_recently_used
-from dfopt.compare.attainable.timed_schedule import cost_of, recorded_schedule, waits_of
+from dfopt.compare.dispatches import movable_dispatches
+from dfopt.compare.paid import cost_of
 from dfopt.simulate import POLICIES, read_scenario, simulate_once
 from tests.benchmarks.report import Table
 from tests.benchmarks.timing import timed
@@ -24,23 +24,23 @@ def test_a_million_dispatches(report: Callable[[Table], None]) -> None:
     scenario = read_scenario("web-server", {"until": UNTIL, "machine.cpus": 8})
     trace = simulate_once(scenario, POLICIES["fcfs"]).trace
     model = CostModel(penalty=scenario.penalty, cold_start=scenario.cold_start)
-    arrivals = arrivals_of(trace, model)
+    arrivals = movable_dispatches(trace, model)
     # The first calls compile, or load machine code.
     least_recently_used(arrivals)
     run_patiently(arrivals, 0)
     yardstick_s, placed = timed(lambda: least_recently_used(arrivals))
     rows: list[list[object]] = []
-    for name, schedule in (("recorded", recorded_schedule(arrivals)), ("same timeline", placed)):
+    for name, schedule in (("recorded", arrivals), ("same timeline", placed)):
         seconds = yardstick_s if schedule is placed else 0.0
-        wait = waits_of(arrivals, schedule).mean() / 1e6
-        rows.append([name, cost_of(arrivals, schedule) / 1e6, wait, seconds, seconds / yardstick_s])
+        wait = schedule.waits.mean() / 1e6
+        rows.append([name, cost_of(schedule) / 1e6, wait, seconds, seconds / yardstick_s])
     total = 0.0
     for patience in PATIENCES:
         seconds, schedule = timed(lambda patience=patience: run_patiently(arrivals, patience))
         total += seconds
-        wait = waits_of(arrivals, schedule).mean() / 1e6
+        wait = schedule.waits.mean() / 1e6
         name = f"patience {patience // 1000} µs"
-        rows.append([name, cost_of(arrivals, schedule) / 1e6, wait, seconds, seconds / yardstick_s])
+        rows.append([name, cost_of(schedule) / 1e6, wait, seconds, seconds / yardstick_s])
     report(
         Table(
             name="patience",

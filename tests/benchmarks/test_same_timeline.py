@@ -4,12 +4,13 @@ from collections.abc import Callable
 
 import numpy as np
 
-from dfopt.compare.attainable.arrivals import ALWAYS, NONE, Arrivals, FixedBlocks, SwitchCosts
 from dfopt.compare.attainable.placement import best_placement, least_recently_used
-from dfopt.compare.attainable.timed_schedule import cost_of, recorded_schedule
+from dfopt.compare.dispatches import Dispatches
+from dfopt.compare.paid import cost_of
 from tests.benchmarks.own_process import in_own_process
 from tests.benchmarks.report import Table
 from tests.benchmarks.timing import timed
+from tests.compare.attainable.tables import fixed, table
 
 DISPATCHES = 100_000
 CPUS = 8
@@ -22,7 +23,7 @@ WRITE_BACK = 500
 TARGETS_S = {"switches": 30, "f": 30, "f, with blocks": 90}
 
 
-def arrivals(dispatches: int, costs: str) -> Arrivals:
+def arrivals(dispatches: int, costs: str) -> Dispatches:
     """Return dispatches of fragments of unlike popularity, at random on CPUs that are 70 % busy.
 
     With blocks, a tenth of what ran has no fragment; it takes a tenth of the time of the others.
@@ -46,37 +47,18 @@ def arrivals(dispatches: int, costs: str) -> Arrivals:
         entry = np.minimum(length[~is_block][order] // 2, LINES_COST)
         leaving = np.where(source.random(count) < 0.7, WRITE_BACK, 0)
     starts = start[~is_block][order]
-    blocks = int(is_block.sum())
-    nothing = np.zeros(blocks, np.int64)
-    return Arrivals(
+    blocks = [*zip(cpu[is_block], start[is_block], end[is_block], strict=True)]
+    return table(
         cpus=CPUS,
-        cpu_number=np.arange(CPUS, dtype=np.int32),
-        row=np.arange(count),
         fragment=fragment,
-        task=np.arange(count, dtype=np.int32),
         cpu=cpu[~is_block][order],
         start=starts,
         length=length[~is_block][order],
-        ready_from=starts,
-        ready_by=starts,
-        previous=np.full(count, NONE),
         previous_end=starts,
-        waker=np.full(count, NONE),
-        waker_offset=none,
-        continues=np.zeros(count, bool),
-        latest=np.full(count, ALWAYS),
-        costs=SwitchCosts(
-            entry=entry, exit=leaving, always=none, first=none, last=none,
-            matrix=np.zeros((0, 0), np.int64),
-        ),
-        blocks=FixedBlocks(
-            row=count + np.arange(blocks), cpu=cpu[is_block], start=start[is_block],
-            end=end[is_block], evicts=np.zeros(blocks, bool),
-            entry=nothing, exit=nothing, first=nothing, last=nothing,
-        ),
-        cut_cpu=np.empty(0, np.int32),
-        cut_time=np.empty(0, np.int64),
-    )  # fmt: skip
+        entry=entry,
+        exit=leaving,
+        around=fixed([(*block, False) for block in blocks]),
+    )
 
 
 def measured(costs: str) -> dict[str, float]:
@@ -85,11 +67,11 @@ def measured(costs: str) -> dict[str, float]:
     rule_s, by_rule = timed(lambda: least_recently_used(recorded))
     best_s, best = timed(lambda: best_placement(recorded))
     return {
-        "recorded": cost_of(recorded, recorded_schedule(recorded)),
+        "recorded": cost_of(recorded),
         "rule_s": rule_s,
-        "rule": cost_of(recorded, by_rule),
+        "rule": cost_of(by_rule),
         "best_s": best_s,
-        "best": cost_of(recorded, best.schedule),
+        "best": cost_of(best.schedule),
         "bound": best.bound or 0,
     }
 

@@ -9,10 +9,9 @@ from typer.testing import CliRunner
 
 from dfopt import replace
 from dfopt.compare import CostModel
-from dfopt.compare.attainable.arrivals import arrivals_of
 from dfopt.compare.attainable.bound.proof_document import proof_document, write_proof
 from dfopt.compare.attainable.export import schedule_trace
-from dfopt.compare.attainable.timed_schedule import TimedSchedule
+from dfopt.compare.dispatches import movable_dispatches
 from dfopt.files import schema
 from dfopt.trace import Trace, write_trace
 from dfopt_cli.app import app
@@ -127,9 +126,9 @@ def test_instances_have_their_own_fragments() -> None:
 
 def write_schedule(trace: Trace, later: int, file: str = "schedule.jsonl") -> None:
     """Write a schedule in which every dispatch starts later than recorded."""
-    arrivals = arrivals_of(trace, CostModel())
-    schedule = TimedSchedule(cpu=arrivals.cpu, start=arrivals.start + later)
-    write_trace(schedule_trace(trace, arrivals, schedule), file)
+    arrivals = movable_dispatches(trace, CostModel())
+    schedule = arrivals.moved(arrivals.cpu, arrivals.start + later)
+    write_trace(schedule_trace(trace, schedule), file)
 
 
 def test_says_what_a_schedule_attains(trace: Trace) -> None:

@@ -290,7 +290,7 @@ def test_gaps_are_ordered_by_their_end() -> None:
         [(0, 9, 10, "t", "A", None, None), (1, 5, 6, "u", "B", None, None)][::-1]
     )
     dispatches = dispatches_of(replace(trace, gaps=gaps), CostModel())
-    assert dispatches.gap_end.tolist() == [4, 9]
+    assert dispatches.cuts.time.tolist() == [4, 9]
     assert window_starts(dispatches, WHOLE).tolist() == [0, 1]
 
 

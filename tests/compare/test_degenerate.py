@@ -14,13 +14,14 @@ from dfopt.compare import (
     CostModel,
     Window,
     compare_trace,
+    dispatches,
     parse_wait,
 )
-from dfopt.compare.attainable import arrivals, frontier_of, schedule_within
-from dfopt.compare.attainable.arrivals import arrivals_of
+from dfopt.compare.attainable import frontier_of, schedule_within
 from dfopt.compare.attainable.bound import bound, lower_bound, stretch_bounds
 from dfopt.compare.attainable.frontier import Scheduling
 from dfopt.compare.attainable.local_search import search
+from dfopt.compare.dispatches import movable_dispatches
 from dfopt.compare.document import ONE_TRACE
 from dfopt.problem.cache_domains import CacheDomains
 from dfopt.problem.penalties import PenaltyF, PenaltyMatrix
@@ -66,7 +67,7 @@ def _short_stretches() -> Iterator[None]:
         patch.setattr(schedule_within, "WORK", 500)
         patch.setattr(schedule_within, "USUAL_STEPS_IN_BUDGET", 100)
         patch.setattr(search, "DISPATCHES", 4)
-        patch.setattr(arrivals, "MOST_UNKNOWN", 1.0)
+        patch.setattr(dispatches, "MOST_UNKNOWN", 1.0)
         yield
 
 
@@ -123,14 +124,14 @@ def test_several_processes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_stretch_in_which_nothing_is_due() -> None:
     """Its conditions are empty, and so is its linear program."""
-    arrivals = arrivals_of(NEVER_WOKEN, CostModel())
+    arrivals = movable_dispatches(NEVER_WOKEN, CostModel())
     found = lower_bound(arrivals, 0, uses_lengths=True)
     assert 0 <= found.value <= NEVER_WOKEN_COST
 
 
 def test_a_stretch_that_cannot_be_divided(monkeypatch: pytest.MonkeyPatch) -> None:
     """All its dispatches begin at once, and its linear program is too hard."""
-    arrivals = arrivals_of(ALL_AT_ONCE, CostModel())
+    arrivals = movable_dispatches(ALL_AT_ONCE, CostModel())
     stretches = stretch_bounds(arrivals, 0, uses_lengths=True)
     monkeypatch.setattr(bound, "condition_prices", lambda *_, **__: None)
     assert [stretch.perform() for stretch in stretches] == [()] * len(stretches)

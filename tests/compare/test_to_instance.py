@@ -6,7 +6,7 @@ import pytest
 
 from dfopt import replace
 from dfopt.compare.cost_model import CostModel
-from dfopt.compare.realised import realised_costs
+from dfopt.compare.paid import realised_costs
 from dfopt.compare.to_instance import trace_instance, trace_window
 from dfopt.compare.window_length import parse_window
 from dfopt.errors import DfoptError, MethodError

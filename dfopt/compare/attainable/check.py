@@ -1,7 +1,7 @@
 """Check a schedule that keeps cause and effect, by the definitions alone.
 
-Nothing here is shared with the searches, nor with :func:`~.timed_schedule.cost_of`: a mistake there
-is not made again here.
+Nothing here is shared with the searches, nor with :func:`~dfopt.compare.paid.cost_of`: a mistake
+there is not made again here.
 """
 
 from __future__ import annotations
@@ -11,121 +11,97 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from dfopt.compare.attainable.arrivals import NONE, Arrivals
-from dfopt.compare.attainable.timed_schedule import TimedSchedule
 from dfopt.compare.attainable.waiting_limit import WaitingLimit
+from dfopt.compare.dispatches import NONE, TRANSPARENT, Dispatches
 from dfopt.trace.events import Integers
+from dfopt.trace.trace import UNMANAGED
+
+FIXED = "something that keeps its place"
 
 MOST_NAMED = 20
 """At most this number of dispatches are named for each rule that is broken."""
 
 
-def check_schedule(arrivals: Arrivals, schedule: TimedSchedule, limit: WaitingLimit) -> list[str]:
+def check_schedule(dispatches: Dispatches, limit: WaitingLimit) -> list[str]:
     """Return what is wrong with a schedule, a sentence for each problem; none if all is well.
 
     Parameters
     ----------
-    arrivals
-        What was recorded.
-    schedule
-        Where and when each dispatch runs.
+    dispatches
+        Where and when each dispatch runs, and what was recorded.
     limit
-        How long dispatches may wait.
+        How long they may wait.
 
     Returns
     -------
     list of str
         Which dispatch (its row in the trace), where and why. Times are in the trace's unit.
     """
-    dispatches = len(arrivals.row)
-    for name, column in (("CPUs", schedule.cpu), ("starts", schedule.start)):
-        if len(column) != dispatches:
-            return [f"The schedule has {len(column)} {name} for {dispatches} dispatches."]
-    unknown = (schedule.cpu < 0) | (schedule.cpu >= arrivals.cpus)
+    cpu = dispatches.cpu
     problems = _each(
-        unknown,
+        (cpu < 0) | (cpu >= dispatches.cpus),
         lambda j: (
-            f"{_name(arrivals, j)} is on CPU {schedule.cpu[j]} of a trace with "
-            f"{arrivals.cpus} CPUs, which are counted from 0."
+            f"{_name(dispatches, j)} is on CPU {cpu[j]} of a trace with {dispatches.cpus} CPUs, "
+            "which are counted from 0."
         ),
     )
     if problems:
         return problems
-    problems += _early(arrivals, schedule)
-    problems += _late(arrivals, schedule, limit)
-    problems += _waits(arrivals, schedule, limit)
-    problems += _overlaps(arrivals, schedule)
+    problems += _early(dispatches)
+    problems += _late(dispatches, limit)
+    problems += _waits(dispatches, limit)
+    problems += _overlaps(dispatches)
     return problems
 
 
-def checked_cost(arrivals: Arrivals, schedule: TimedSchedule) -> int:
+def checked_cost(dispatches: Dispatches) -> int:
     """Return what all switches of a schedule cost, added up one after the other.
 
-    Dispatches and evicting blocks of a CPU stand in the order of their starts. Where two start at
-    once, the shorter one stands first, then the one in the earlier row of the trace.
+    Dispatches of a CPU, and what is fixed and evicts, stand in the order of their starts. Where two
+    start at once, the shorter one stands first, then the one in the earlier row of the trace.
     """
-    on_cpu: list[list[tuple[int, int, int, int]]] = [[] for _ in range(arrivals.cpus)]
-    lengths, rows, dispatches = arrivals.length.tolist(), arrivals.row.tolist(), len(arrivals.row)
-    for j, (cpu, start) in enumerate(
-        zip(schedule.cpu.tolist(), schedule.start.tolist(), strict=True)
-    ):
-        on_cpu[cpu].append((start, lengths[j], rows[j], j))
-    blocks = arrivals.blocks
-    for b in np.flatnonzero(blocks.evicts).tolist():
-        start = int(blocks.start[b])
-        length = int(blocks.end[b]) - start
-        on_cpu[blocks.cpu[b]].append((start, length, int(blocks.row[b]), dispatches + b))
-    cuts: list[list[int]] = [[] for _ in range(arrivals.cpus)]
-    for cpu, time in zip(arrivals.cut_cpu.tolist(), arrivals.cut_time.tolist(), strict=True):
+    every = dispatches.with_fixed
+    on_cpu: list[list[tuple[int, int, int, int]]] = [[] for _ in range(every.cpus)]
+    cuts: list[list[int]] = [[] for _ in range(every.cpus)]
+    for j in np.flatnonzero(every.fragment != TRANSPARENT).tolist():
+        place = int(every.start[j]), int(every.length[j]), int(every.row[j]), j
+        on_cpu[every.cpu[j]].append(place)
+    for cpu, time in zip(every.cuts.cpu.tolist(), every.cuts.time.tolist(), strict=True):
         cuts[cpu].append(time)
     return sum(
-        _cost_of_cpu(arrivals, sorted(elements), sorted(times))
-        for elements, times in zip(on_cpu, cuts, strict=True)
+        _cost_of_cpu(every, [j for *_, j in sorted(places)], sorted(times))
+        for places, times in zip(on_cpu, cuts, strict=True)
     )
 
 
-def _cost_of_cpu(
-    arrivals: Arrivals, elements: list[tuple[int, int, int, int]], cuts: list[int]
-) -> int:
-    """Return what the switches of one CPU cost; an element is (start, length, row, number).
-
-    Numbers from the number of dispatches on stand for blocks.
-    """
-    costs, blocks, dispatches = arrivals.costs, arrivals.blocks, len(arrivals.row)
-    fragments = arrivals.fragment
-
-    def of(element: int, column: str) -> int:
-        if element < dispatches:
-            return int(getattr(costs, column)[element])
-        return int(getattr(blocks, column)[element - dispatches])
-
+def _cost_of_cpu(every: Dispatches, order: list[int], cuts: list[int]) -> int:
+    """Return what the switches of one CPU cost that runs dispatches in an order."""
     total, passed = 0, 0
     before = NONE
-    for start, _, _, element in elements:
+    for j in order:
         cut = False
-        while passed < len(cuts) and cuts[passed] <= start:
+        while passed < len(cuts) and cuts[passed] <= every.start[j]:
             passed, cut = passed + 1, True
         if before == NONE:
             if passed == 0:
-                total += of(element, "first")
+                total += int(every.first[j])
         elif not cut:
-            managed = before < dispatches and element < dispatches
-            if costs.matrix.size:
-                total += int(costs.matrix[fragments[before], fragments[element]])
+            held, used = int(every.fragment[before]), int(every.fragment[j])
+            if every.matrix.size:
+                total += int(every.matrix[held, used])
             else:
-                if before < dispatches:
-                    total += of(before, "always")
-                if not (managed and fragments[before] == fragments[element]):
-                    total += of(before, "exit") + of(element, "entry")
-        before = element
+                total += int(every.always[before])
+                if held != used or used == UNMANAGED:
+                    total += int(every.exit[before]) + int(every.entry[j])
+        before = j
     if before != NONE and passed == len(cuts):
-        total += of(before, "last")
+        total += int(every.last[before])
     return total
 
 
-def _name(arrivals: Arrivals, j: int) -> str:
+def _name(dispatches: Dispatches, j: int) -> str:
     """Return what a dispatch is called in a problem."""
-    return f"The dispatch in row {arrivals.row[j]} (task {arrivals.task[j]})"
+    return f"The dispatch in row {dispatches.row[j]} (task {dispatches.task[j]})"
 
 
 def _each(wrong: NDArray[np.bool_], sentence: Callable[[int], str]) -> list[str]:
@@ -137,67 +113,65 @@ def _each(wrong: NDArray[np.bool_], sentence: Callable[[int], str]) -> list[str]
     return sentences
 
 
-def _early(arrivals: Arrivals, schedule: TimedSchedule) -> list[str]:
+def _early(dispatches: Dispatches) -> list[str]:
     """Return which dispatches start before something that has to come first."""
-    start, ready = schedule.start, arrivals.ready_by
+    start, ready = dispatches.start, dispatches.ready_by
     problems = _each(
         start < ready,
         lambda j: (
-            f"{_name(arrivals, j)} starts at {start[j]}, but it was ready only at {ready[j]}."
+            f"{_name(dispatches, j)} starts at {start[j]}, but it was ready only at {ready[j]}."
         ),
     )
-    previous, waker = arrivals.previous, arrivals.waker
-    end = start[previous] + arrivals.length[previous]
+    previous, waker = dispatches.previous, dispatches.waker
+    end = dispatches.end[previous]
     problems += _each(
         (previous != NONE) & (start < end),
         lambda j: (
-            f"{_name(arrivals, j)} starts at {start[j]}, but the dispatch before it of the same "
-            f"task, in row {arrivals.row[previous[j]]}, ends only at {end[j]}."
+            f"{_name(dispatches, j)} starts at {start[j]}, but the dispatch before it of the same "
+            f"task, in row {dispatches.row[previous[j]]}, ends only at {end[j]}."
         ),
     )
-    woken = start[waker] + arrivals.waker_offset
+    woken = start[waker] + dispatches.waker_offset
     problems += _each(
         (waker != NONE) & (start < woken),
         lambda j: (
-            f"{_name(arrivals, j)} starts at {start[j]}, but the dispatch in row "
-            f"{arrivals.row[waker[j]]} wakes it only at {woken[j]}."
+            f"{_name(dispatches, j)} starts at {start[j]}, but the dispatch in row "
+            f"{dispatches.row[waker[j]]} wakes it only at {woken[j]}."
         ),
     )
     return problems
 
 
-def _late(arrivals: Arrivals, schedule: TimedSchedule, limit: WaitingLimit) -> list[str]:
+def _late(dispatches: Dispatches, limit: WaitingLimit) -> list[str]:
     """Return which dispatches start later than they may."""
-    start, latest = schedule.start, arrivals.latest
+    start, latest = dispatches.start, dispatches.latest
     problems = _each(
         start > latest,
         lambda j: (
-            f"{_name(arrivals, j)} starts at {start[j]}, but something that keeps its time "
+            f"{_name(dispatches, j)} starts at {start[j]}, but something that keeps its time "
             f"follows it, so that it starts at {latest[j]} at the latest."
         ),
     )
     if limit.each is None:
         return problems
-    permitted = np.maximum(arrivals.ready_from, arrivals.previous_end) + limit.each
-    permitted = np.maximum(arrivals.start, permitted)
+    permitted = np.maximum(dispatches.ready_from, dispatches.previous_end) + limit.each
+    permitted = np.maximum(dispatches.recorded, permitted)
     problems += _each(
         start > permitted,
         lambda j: (
-            f"{_name(arrivals, j)} starts at {start[j]}; if it may wait for {limit.each}, it has "
+            f"{_name(dispatches, j)} starts at {start[j]}; if it may wait for {limit.each}, it has "
             f"to start by {permitted[j]}."
         ),
     )
     return problems
 
 
-def _waits(arrivals: Arrivals, schedule: TimedSchedule, limit: WaitingLimit) -> list[str]:
+def _waits(dispatches: Dispatches, limit: WaitingLimit) -> list[str]:
     """Return which limits on all waits together are broken."""
-    ready = arrivals.ready_by.copy()
-    later = np.flatnonzero(arrivals.previous != NONE)
-    before = arrivals.previous[later]
-    ends = schedule.start[before] + arrivals.length[before]
-    ready[later] = np.maximum(ready[later], ends)
-    waits: Integers = schedule.start - ready
+    ready = dispatches.ready_by.copy()
+    later = np.flatnonzero(dispatches.previous != NONE)
+    ready[later] = np.maximum(ready[later], dispatches.end[dispatches.previous[later]])
+    waits: Integers = dispatches.start - ready
     problems = []
     total = int(waits.sum())
     if limit.total is not None and total > limit.total:
@@ -212,37 +186,34 @@ def _waits(arrivals: Arrivals, schedule: TimedSchedule, limit: WaitingLimit) -> 
     return problems
 
 
-def _overlaps(arrivals: Arrivals, schedule: TimedSchedule) -> list[str]:
-    """Return which dispatches start while their CPU is taken, or run into a block."""
-    blocks, dispatches = arrivals.blocks, len(arrivals.row)
-    cpu = np.concatenate([schedule.cpu, blocks.cpu])
-    start = np.concatenate([schedule.start, blocks.start])
-    end = np.concatenate([schedule.start + arrivals.length, blocks.end])
+def _overlaps(dispatches: Dispatches) -> list[str]:
+    """Return which dispatches start while their CPU is taken, or run into what is fixed."""
+    every, count = dispatches.with_fixed, len(dispatches)
+    cpu, start, end = every.cpu, every.start, every.end
     overlapping = np.zeros(len(cpu), np.bool_)
     other = np.full(len(cpu), NONE)
-    for number in range(arrivals.cpus):
+    for number in range(every.cpus):
         own = np.flatnonzero(cpu == number)
         own = own[np.lexsort((end[own], start[own]))]
-        # The element before that ends last is the first one from which this end is known.
+        # The one before that ends last is the first one from which this end is known.
         ends = np.maximum.accumulate(end[own])
         latest = np.searchsorted(ends, ends, side="left")[:-1]
-        # Blocks may overlap each other, as a gap does with what is known of the time within it.
-        managed = (own[1:] < dispatches) | (own[latest] < dispatches)
-        wrong = np.flatnonzero((start[own[1:]] < ends[:-1]) & managed)
+        # What is fixed may overlap, as a gap does with what is known of the time within it.
+        may_move = (own[1:] < count) | (own[latest] < count)
+        wrong = np.flatnonzero((start[own[1:]] < ends[:-1]) & may_move)
         overlapping[own[1:][wrong]] = True
         other[own[1:][wrong]] = own[latest[wrong]]
 
-    def describe(element: int) -> str:
-        if element < dispatches:
-            return f"the dispatch in row {arrivals.row[element]}"
-        return "something that keeps its place"
-
-    def sentence(element: int) -> str:
-        what = describe(element)
+    def describe(j: int) -> str:
         return (
-            f"{what[0].upper()}{what[1:]} starts at {start[element]} on CPU "
-            f"{arrivals.cpu_number[cpu[element]]}, which {describe(int(other[element]))} takes "
-            f"until {end[other[element]]}."
+            f"the dispatch in row {every.row[j]}" if j < count else "something that keeps its place"
+        )
+
+    def sentence(j: int) -> str:
+        what = describe(j)
+        return (
+            f"{what[0].upper()}{what[1:]} starts at {start[j]} on CPU {every.cpu_number[cpu[j]]}, "
+            f"which {describe(int(other[j]))} takes until {end[other[j]]}."
         )
 
     return _each(overlapping, sentence)

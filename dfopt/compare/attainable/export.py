@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from dfopt.compare.attainable.arrivals import NONE, Arrivals
-from dfopt.compare.attainable.timed_schedule import TimedSchedule, waits_of
+from dfopt.compare.dispatches import NONE, Dispatches
 from dfopt.structs import replace
 from dfopt.trace.events import Flags, Integers, Marks, Numbers, Wakeups
 from dfopt.trace.trace import Trace
 
 
-def schedule_trace(
-    trace: Trace, arrivals: Arrivals, schedule: TimedSchedule, *, policy: str | None = None
-) -> Trace:
+def schedule_trace(trace: Trace, dispatches: Dispatches, *, policy: str | None = None) -> Trace:
     """Return the trace that would have been recorded if the dispatches had run as scheduled.
 
     Parameters
     ----------
     trace
         The labelled trace of which the schedule is.
-    arrivals, schedule
-        What :func:`~dfopt.compare.attainable.arrivals.arrivals_of` says of it, and when and where
-        each of these dispatches runs. All other dispatches, and the gaps, keep their places.
+    dispatches
+        Where and when each runs that may move. All others, and the gaps, keep their places.
     policy
         The name of what decided so; by default that of the trace.
 
@@ -32,9 +28,9 @@ def schedule_trace(
     Marks are left out, because the dispatches have their labels.
     """
     cpu, start, end = trace.cpu.copy(), trace.start.copy(), trace.end.copy()
-    cpu[arrivals.row] = arrivals.cpu_number[schedule.cpu]
-    start[arrivals.row] = schedule.start
-    end[arrivals.row] = schedule.start + arrivals.length
+    cpu[dispatches.row] = np.array(dispatches.cpu_number)[dispatches.cpu]
+    start[dispatches.row] = dispatches.start
+    end[dispatches.row] = dispatches.end
     _leave_runs_whole(cpu, start, end)
     order = np.lexsort((end, start))
     columns = {
@@ -43,10 +39,11 @@ def schedule_trace(
         if (column := getattr(trace, name)) is not None
     }
     moved = np.zeros(len(trace.tasks), bool)
-    moved[arrivals.task] = True
+    moved[dispatches.task] = True
     wakeups = trace.wakeups
     if len(wakeups.time):
-        wakeups = _joined(_kept(wakeups, moved), _ready(arrivals, schedule))
+        wakeups = _kept(wakeups, moved).joined(_ready(dispatches))
+        wakeups = wakeups.chosen(np.argsort(wakeups.time, kind="stable"))
     return replace(
         trace,
         cpu=cpu[order],
@@ -73,27 +70,17 @@ def _leave_runs_whole(cpu: Numbers, start: Integers, end: Integers) -> None:
         start[own[inside]] = end[own[inside]] = end[run[inside]]
 
 
-def _ready(arrivals: Arrivals, schedule: TimedSchedule) -> Wakeups:
+def _ready(dispatches: Dispatches) -> Wakeups:
     """Return a wake-up for each dispatch that does not go on, at the time when it is ready."""
-    waker, woken = arrivals.waker, ~arrivals.continues
-    return Wakeups(
-        time=(schedule.start - waits_of(arrivals, schedule))[woken],
-        waker=np.where(waker == NONE, NONE, arrivals.task[waker])[woken].astype(np.int32),
-        woken=arrivals.task[woken],
+    waker, task = dispatches.waker, dispatches.task
+    wakeups = Wakeups(
+        time=dispatches.start - dispatches.waits,
+        waker=np.where(waker == NONE, NONE, task[waker]).astype(np.int32),
+        woken=task,
     )
+    return wakeups.chosen(~dispatches.continues)
 
 
 def _kept(wakeups: Wakeups, moved: Flags) -> Wakeups:
     """Return the wake-ups of the tasks of which no dispatch moves."""
-    kept = ~moved[wakeups.woken] | (wakeups.woken < 0)
-    return Wakeups(time=wakeups.time[kept], waker=wakeups.waker[kept], woken=wakeups.woken[kept])
-
-
-def _joined(*parts: Wakeups) -> Wakeups:
-    time = np.concatenate([part.time for part in parts])
-    order = np.argsort(time, kind="stable")
-    return Wakeups(
-        time=time[order],
-        waker=np.concatenate([part.waker for part in parts])[order],
-        woken=np.concatenate([part.woken for part in parts])[order],
-    )
+    return wakeups.chosen(~moved[wakeups.woken] | (wakeups.woken < 0))

@@ -1,26 +1,22 @@
-"""What is placed on a given timeline: dispatches and evicting blocks, each with its CPUs."""
+"""What is placed on a given timeline: dispatches and what evicts, each with its CPUs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from dfopt.compare.attainable.arrivals import Arrivals
-from dfopt.compare.attainable.timed_schedule import (
-    FOREIGN,
-    PayingItems,
-    paying_items,
-    recorded_schedule,
-)
-from dfopt.trace.events import Flags, Integers, Numbers
+from dfopt.compare.dispatches import Dispatches, Rows
+from dfopt.compare.paid import cost_of
+from dfopt.trace.events import Flags
+from dfopt.trace.trace import UNMANAGED
 
-NO_FRAGMENT = -1
-"""What an evicting block leaves in the cache."""
+FOREIGN = -2
+"""What a dispatch that evicts uses: no CPU ever holds it."""
 
 
 class FixedTimeline:
-    """Items (dispatches and evicting blocks) in the order of their starts, then of their ends.
+    """Items (dispatches that pay) in the order of their starts, then of their ends.
 
     An item stands for a CPU that runs it, or holds what it left. After the items comes ``fresh``,
     which stands for a CPU before its first item; all larger numbers stand for CPUs of which nothing
@@ -28,19 +24,19 @@ class FixedTimeline:
 
     Parameters
     ----------
-    items
-        The items.
+    dispatches
+        The items, in any order.
     allowed
-        Whether each may run on each CPU: no block lies in between; shape (items, CPUs).
-    cut_cpu, cut_time
-        Nothing is known about the cache of this CPU at this time; in the order of the times.
+        Whether each may run on each CPU; shape (items, CPUs).
 
     Attributes
     ----------
-    start, end, fragment
-        As in the items.
-    given
-        The CPU that each has in the recorded schedule.
+    items
+        The items, with CPUs as recorded.
+    order
+        Which of the given dispatches each is.
+    start, end, fragment, given
+        Of the items; ``given`` is the CPU.
     left
         What it leaves in the cache.
     entry, exit, always, first, last, matrix
@@ -49,25 +45,23 @@ class FixedTimeline:
         Time and CPU of each cut.
     """
 
-    def __init__(
-        self, items: PayingItems, *, allowed: Flags, cut_cpu: Numbers, cut_time: Integers
-    ) -> None:
-        costs, fragment = items.costs, items.fragment
-        self.allowed, self.cpus, self.fresh = allowed, allowed.shape[1], len(fragment)
+    def __init__(self, dispatches: Dispatches, allowed: Flags) -> None:
+        self.order: Rows = np.lexsort((dispatches.row, dispatches.end, dispatches.start))
+        self.items = items = dispatches.chosen(self.order)
+        self.allowed, self.cpus, self.fresh = allowed[self.order], items.cpus, len(items)
         self.start: list[int] = items.start.tolist()
         self.end: list[int] = items.end.tolist()
         self.given: list[int] = items.cpu.tolist()
-        self.fragment: list[int] = fragment.tolist()
-        self.left: list[int] = np.where(fragment == FOREIGN, NO_FRAGMENT, fragment).tolist()
-        self.entry: list[int] = costs.entry.tolist()
-        self.exit: list[int] = costs.exit.tolist()
-        self.always: list[int] = costs.always.tolist()
-        self.first: list[int] = costs.first.tolist()
-        self.last: list[int] = costs.last.tolist()
-        self.matrix: list[list[int]] = costs.matrix.tolist()
-        self.cuts: list[tuple[int, int]] = list(
-            zip(cut_time.tolist(), cut_cpu.tolist(), strict=True)
-        )
+        self.left: list[int] = items.fragment.tolist()
+        self.fragment = [FOREIGN if one == UNMANAGED else one for one in self.left]
+        self.entry: list[int] = items.entry.tolist()
+        self.exit: list[int] = items.exit.tolist()
+        self.always: list[int] = items.always.tolist()
+        self.first: list[int] = items.first.tolist()
+        self.last: list[int] = items.last.tolist()
+        self.matrix: list[list[int]] = items.matrix.tolist()
+        cuts = items.cuts
+        self.cuts = list(zip(cuts.time.tolist(), cuts.cpu.tolist(), strict=True))
 
     def switch_cost(self, before: int, item: int) -> int:
         """Return what it costs if an item follows on a CPU."""
@@ -84,48 +78,28 @@ class FixedTimeline:
         """Return what is paid at the end for what CPUs hold."""
         return sum(self.last[item] for item in holds if item < self.fresh)
 
-    def cost(self, cpus: Iterable[tuple[int, int]]) -> int:
-        """Return what some items cost on their CPUs, in the order of their starts."""
-        unknown = self.fresh + 1
-        holds: dict[int, int] = {}
-        total = cut = 0
-        for item, cpu in cpus:
-            while cut < len(self.cuts) and self.cuts[cut][0] <= self.start[item]:
-                holds[self.cuts[cut][1]] = unknown
-                cut += 1
-            total += self.switch_cost(holds.get(cpu, self.fresh), item)
-            holds[cpu] = item
-        holds.update((cpu, unknown) for _, cpu in self.cuts[cut:])
-        return total + self.end_cost(holds.values())
+    def cost(self, cpus: Iterable[int], own: Sequence[int] | slice = slice(None)) -> int:
+        """Return what items, all or some, cost on these CPUs."""
+        items = self.items.chosen(own)
+        return cost_of(items.moved(np.fromiter(cpus, np.int32), items.start))
 
 
-def timeline_of(arrivals: Arrivals) -> tuple[FixedTimeline, Integers]:
-    """Return what is to be placed if every dispatch starts as recorded, and its rows.
-
-    The rows of blocks are counted from the number of dispatches on.
-    """
-    items = paying_items(arrivals, recorded_schedule(arrivals))
-    allowed = _without_blocks(arrivals, items.start, items.end)
-    is_block = items.element >= len(arrivals)
-    allowed[is_block] = items.cpu[is_block, None] == np.arange(arrivals.cpus)
-    cuts = np.argsort(arrivals.cut_time, kind="stable")
-    timeline = FixedTimeline(
-        items,
-        allowed=allowed,
-        cut_cpu=arrivals.cut_cpu[cuts],
-        cut_time=arrivals.cut_time[cuts],
-    )
-    return timeline, items.element
+def timeline_of(dispatches: Dispatches) -> FixedTimeline:
+    """Return what is to be placed if every dispatch starts as it does."""
+    paying = dispatches.paying
+    allowed = _without_fixed(paying, dispatches.fixed)
+    is_fixed = np.arange(len(paying)) >= len(dispatches)
+    allowed[is_fixed] = paying.cpu[is_fixed, None] == np.arange(dispatches.cpus)
+    return FixedTimeline(paying, allowed)
 
 
-def _without_blocks(arrivals: Arrivals, start: Integers, end: Integers) -> Flags:
-    """Return whether each CPU has no block between a start and an end."""
-    blocks = arrivals.blocks
-    free = np.ones((len(start), arrivals.cpus), bool)
-    for cpu in np.unique(blocks.cpu).tolist():
-        own = blocks.cpu == cpu
-        # Of the blocks that start before an item ends, does any end after the item starts?
-        number = np.searchsorted(blocks.start[own], end, side="left")
-        latest_end = np.maximum.accumulate(blocks.end[own])
-        free[:, cpu] = (number == 0) | (latest_end[np.maximum(number, 1) - 1] <= start)
+def _without_fixed(items: Dispatches, fixed: Dispatches) -> Flags:
+    """Return whether on each CPU nothing is fixed between the start and the end of each item."""
+    free = np.ones((len(items), items.cpus), bool)
+    for cpu in np.unique(fixed.cpu).tolist():
+        own = fixed.chosen(fixed.cpu == cpu)
+        # Of what starts before an item ends, does any end after the item starts?
+        number = np.searchsorted(own.start, items.end, side="left")
+        latest_end = np.maximum.accumulate(own.end)
+        free[:, cpu] = (number == 0) | (latest_end[np.maximum(number, 1) - 1] <= items.start)
     return free

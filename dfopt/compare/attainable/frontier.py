@@ -9,7 +9,7 @@ from msgspec import field
 
 from dfopt.compare.attainable.bound.proof import WaitingProof
 from dfopt.compare.attainable.switches_take_time import WithSwitches
-from dfopt.compare.attainable.timed_schedule import TimedSchedule
+from dfopt.compare.dispatches import Dispatches
 from dfopt.structs import DocumentPart, Natural, NonNegative, Share, document_of
 from dfopt.time_units import readable_time
 
@@ -94,7 +94,7 @@ class FrontierRow(DocumentPart, omit_defaults=False):
     parallel_share: Share | None = None
     switches: Natural | None = None
     with_switches: WithSwitches | None = None
-    schedule: TimedSchedule | None = None
+    schedule: Dispatches | None = None
     proofs: tuple[WaitingProof, ...] = ()
 
     def __eq__(self, other: object) -> bool:

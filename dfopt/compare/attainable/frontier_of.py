@@ -7,7 +7,6 @@ from concurrent.futures import Executor
 
 import numpy as np
 
-from dfopt.compare.attainable.arrivals import Arrivals, arrivals_or_timeline
 from dfopt.compare.attainable.bound.bound import WaitingBound
 from dfopt.compare.attainable.check import check_schedule, checked_cost
 from dfopt.compare.attainable.frontier import (
@@ -30,15 +29,10 @@ from dfopt.compare.attainable.frontier_parts import (
 from dfopt.compare.attainable.patience import usual_patiences
 from dfopt.compare.attainable.placement import BestPlacement
 from dfopt.compare.attainable.switches_take_time import switches_take_time, with_switches
-from dfopt.compare.attainable.timed_schedule import (
-    TimedSchedule,
-    cost_of,
-    recorded_schedule,
-    switch_costs_of,
-    waits_of,
-)
 from dfopt.compare.attainable.waiting_limit import WaitingLimit
 from dfopt.compare.cost_model import CostModel
+from dfopt.compare.dispatches import Dispatches, movable_or_timeline
+from dfopt.compare.paid import cost_of, switches_of
 from dfopt.parallel import available_processors
 from dfopt.parallel.pool import performed
 from dfopt.problem.instance import Objective
@@ -100,14 +94,14 @@ def frontier_of(  # noqa: PLR0913 - options, all by keyword
     """
     if model.objective is Objective.MAX_PENALTY:
         return WaitingFrontier(rows=(), left_out=NOT_OF_ONE_CPU)
-    arrivals, left_out = arrivals_or_timeline(trace, model)
-    limits = [] if left_out else limits_of(arrivals, waits)
+    dispatches, left_out = movable_or_timeline(trace, model)
+    limits = [] if left_out else limits_of(dispatches, waits)
     first = [
-        FrontierPart(arrivals=arrivals, wanted="timeline"),
-        FrontierPart(arrivals=arrivals, wanted="rule"),
+        FrontierPart(dispatches=dispatches, wanted="timeline"),
+        FrontierPart(dispatches=dispatches, wanted="rule"),
         *(
-            FrontierPart(arrivals=arrivals, wanted="patience", patience=patience)
-            for patience in (usual_patiences(arrivals) if limits else ())
+            FrontierPart(dispatches=dispatches, wanted="patience", patience=patience)
+            for patience in (usual_patiences(dispatches) if limits else ())
         ),
     ]
     answers: Answers = {}
@@ -120,7 +114,7 @@ def frontier_of(  # noqa: PLR0913 - options, all by keyword
             name = None if at_work is None else part_name(at_work, trace.header.time_unit)
             on_progress(FrontierProgress(done=len(answers), total=total, at_work=name))
 
-    processes = (workers or available_processors()) if len(arrivals) > WORTH_PROCESSES else 1
+    processes = (workers or available_processors()) if len(dispatches) > WORTH_PROCESSES else 1
 
     def perform(parts: Sequence[FrontierPart | BoundPiece]) -> None:
         tell(parts)
@@ -137,42 +131,42 @@ def frontier_of(  # noqa: PLR0913 - options, all by keyword
         # The longest parts first, which are the schedules.
         parts += [
             FrontierPart(
-                arrivals=arrivals,
+                dispatches=dispatches,
                 wanted="schedule",
                 limit=limit,
-                known=cheapest_within(arrivals, limit, found),
+                known=cheapest_within(limit, found),
             )
             for limit in limits
         ]
         for wanted in WANTED_BOUNDS:
             for limit in bounded:
-                parts += bound_pieces(arrivals, wanted, limit)
+                parts += bound_pieces(dispatches, wanted, limit)
         total = len(first) + len(parts)
         perform(parts)
     except KeyboardInterrupt:
         is_complete = False
-    answers.update(joined_bounds(arrivals, parts, answers))
-    patience = patience_rows(arrivals, answers)
-    rows = limited_rows(arrivals, limits, answers)
+    answers.update(joined_bounds(dispatches, parts, answers))
+    patience = patience_rows(answers)
+    rows = limited_rows(dispatches, limits, answers)
     if left_out is not None:
         rows = [replace(row, total_wait=None, p99_wait=None) for row in rows]
     elif switches_take_time(trace, model):
-        patience = tuple(row_with_switches(arrivals, row) for row in patience)
-        rows = [row_with_switches(arrivals, row) for row in rows]
+        patience = tuple(row_with_switches(row) for row in patience)
+        rows = [row_with_switches(row) for row in rows]
     return WaitingFrontier(
         rows=(*rows, *chosen_patience(rows[0], patience)),
         patience=patience,
         left_out=left_out,
-        unknown=arrivals.unknown,
-        kept=arrivals.kept,
-        warnings=arrivals.warnings,
+        unknown=dispatches.unknown,
+        kept=dispatches.kept,
+        warnings=dispatches.warnings,
         is_complete=is_complete,
     )
 
 
-def limits_of(arrivals: Arrivals, waits: Sequence[int]) -> list[WaitingLimit]:
+def limits_of(dispatches: Dispatches, waits: Sequence[int]) -> list[WaitingLimit]:
     """Return the limits of the rows: nobody later, permitted waits, the recorded waiting."""
-    recorded = np.sort(waits_of(arrivals, recorded_schedule(arrivals)))
+    recorded = np.sort(dispatches.waits)
     return [
         *(WaitingLimit(each=wait) for wait in sorted({0, *waits})),
         WaitingLimit(
@@ -183,48 +177,43 @@ def limits_of(arrivals: Arrivals, waits: Sequence[int]) -> list[WaitingLimit]:
     ]
 
 
-def schedules_in(answers: Answers) -> Iterator[TimedSchedule]:
+def schedules_in(answers: Answers) -> Iterator[Dispatches]:
     """Yield the schedules that have been found so far."""
     for answer in answers.values():
         match answer:
-            case TimedSchedule():
+            case Dispatches():
                 yield answer
             case BestPlacement():
                 yield answer.schedule
 
 
-def cheapest_within(
-    arrivals: Arrivals, limit: WaitingLimit, schedules: Iterable[TimedSchedule]
-) -> TimedSchedule | None:
+def cheapest_within(limit: WaitingLimit, schedules: Iterable[Dispatches]) -> Dispatches | None:
     """Return the cheapest schedule that keeps to a limit; None if no one does."""
-    by_cost = sorted(schedules, key=lambda schedule: cost_of(arrivals, schedule))
+    by_cost = sorted(schedules, key=cost_of)
     # Few are checked in this order: that takes much longer than adding up costs.
-    return next(
-        (schedule for schedule in by_cost if not check_schedule(arrivals, schedule, limit)), None
-    )
+    return next((schedule for schedule in by_cost if not check_schedule(schedule, limit)), None)
 
 
 def limited_rows(
-    arrivals: Arrivals, limits: Sequence[WaitingLimit], answers: Answers
+    dispatches: Dispatches, limits: Sequence[WaitingLimit], answers: Answers
 ) -> list[FrontierRow]:
     """Return the recorded run, the same timeline, and a row for each limit, as far as known."""
-    recorded = recorded_schedule(arrivals)
-    rows = [row_of(arrivals, Scheduling.RECORDED, recorded)]
+    rows = [row_of(Scheduling.RECORDED, dispatches)]
     placement = answers.get(("timeline", NO_LIMIT, 0))
     if isinstance(placement, BestPlacement):
-        row = row_of(arrivals, Scheduling.SAME_TIMELINE, placement.schedule)
+        row = row_of(Scheduling.SAME_TIMELINE, placement.schedule)
         rows.append(replace(row, bound=placement.bound, bound_with_lengths=placement.bound))
     by_rule = answers.get(("rule", NO_LIMIT, 0))
-    if isinstance(by_rule, TimedSchedule):
-        rows.append(row_of(arrivals, Scheduling.LEAST_RECENTLY_USED, by_rule))
+    if isinstance(by_rule, Dispatches):
+        rows.append(row_of(Scheduling.LEAST_RECENTLY_USED, by_rule))
     found = list(schedules_in(answers))
     for limit in limits:
         if ("schedule", limit, 0) not in answers:
             continue
         # A schedule that was found for one limit may be the cheapest one for another, too.
-        cheapest = cheapest_within(arrivals, limit, found)
+        cheapest = cheapest_within(limit, found)
         assert cheapest is not None, "the one that was found for this limit keeps to it"
-        row = row_of(arrivals, scheduling_of(limit), cheapest, limit)
+        row = row_of(scheduling_of(limit), cheapest, limit)
         rows.append(with_bounds(replace(row, wait=limit.each), limit, answers))
     return rows
 
@@ -265,15 +254,15 @@ def part_name(part: FrontierPart | BoundPiece, unit: str | None) -> str:
     return f"{part.wanted}, {limit}"
 
 
-def patience_rows(arrivals: Arrivals, answers: Answers) -> tuple[FrontierRow, ...]:
+def patience_rows(answers: Answers) -> tuple[FrontierRow, ...]:
     """Return the runs of the patient rule, as far as they are known."""
     runs = {
         patience: answer
         for (wanted, _, patience), answer in answers.items()
-        if wanted == "patience" and isinstance(answer, TimedSchedule)
+        if wanted == "patience" and isinstance(answer, Dispatches)
     }
     return tuple(
-        replace(row_of(arrivals, Scheduling.PATIENCE, runs[patience]), patience=patience)
+        replace(row_of(Scheduling.PATIENCE, runs[patience]), patience=patience)
         for patience in sorted(runs)
     )
 
@@ -293,32 +282,27 @@ def chosen_patience(recorded: FrontierRow, runs: Sequence[FrontierRow]) -> tuple
 
 
 def row_of(
-    arrivals: Arrivals,
-    scheduling: Scheduling,
-    schedule: TimedSchedule,
-    limit: WaitingLimit = NO_LIMIT,
+    scheduling: Scheduling, schedule: Dispatches, limit: WaitingLimit = NO_LIMIT
 ) -> FrontierRow:
     """Return the row of a schedule, which is checked by code that no search shares."""
-    cost = cost_of(arrivals, schedule)
-    problems = check_schedule(arrivals, schedule, limit)
-    if problems or checked_cost(arrivals, schedule) != cost:
+    cost = cost_of(schedule)
+    problems = check_schedule(schedule, limit)
+    if problems or checked_cost(schedule) != cost:
         raise AssertionError(f"{scheduling}: {problems[:1] or 'the cost is wrong'}")
-    waits = np.sort(waits_of(arrivals, schedule))
+    waits = np.sort(schedule.waits)
     return FrontierRow(
         scheduling=scheduling,
         cost=cost,
         dispatches=len(waits),
         total_wait=int(waits.sum()),
         p99_wait=percentile(waits, 99),
-        parallel_share=parallel_share_of(
-            arrivals.fragment, schedule.start, schedule.start + arrivals.length
-        ),
-        switches=switch_costs_of(arrivals, schedule)[1],
+        parallel_share=parallel_share_of(schedule.fragment, schedule.start, schedule.end),
+        switches=int(switches_of(schedule.paying).changes.sum()),
         schedule=schedule,
     )
 
 
-def row_with_switches(arrivals: Arrivals, row: FrontierRow) -> FrontierRow:
+def row_with_switches(row: FrontierRow) -> FrontierRow:
     """Return a row with what becomes of its schedule when its switches take time."""
     assert row.schedule is not None, "it has just been found"
-    return replace(row, with_switches=with_switches(arrivals, row.schedule))
+    return replace(row, with_switches=with_switches(row.schedule))

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from dfopt.compare.attainable.arrivals import Arrivals
 from dfopt.compare.attainable.bound.bound import (
     StretchBound,
     WaitingBound,
@@ -21,14 +20,14 @@ from dfopt.compare.attainable.placement import (
     least_recently_used,
 )
 from dfopt.compare.attainable.schedule_within import schedule_within
-from dfopt.compare.attainable.timed_schedule import TimedSchedule
 from dfopt.compare.attainable.waiting_limit import WaitingLimit
+from dfopt.compare.dispatches import Dispatches
 
 WantedSchedule = Literal["timeline", "rule", "patience", "schedule"]
 WantedBound = Literal["bound", "bound with lengths"]
 Wanted = WantedSchedule | WantedBound
 
-Answer = BestPlacement | TimedSchedule | WaitingBound | tuple[StretchPrices, ...]
+Answer = BestPlacement | Dispatches | WaitingBound | tuple[StretchPrices, ...]
 
 PartKey = tuple[Wanted, WaitingLimit, int]
 """What is wanted, the limit, and a patience or, below 0, a piece of a bound."""
@@ -52,7 +51,7 @@ class FrontierPart:
 
     Parameters
     ----------
-    arrivals
+    dispatches
         The dispatches.
     wanted
         What is wanted: the best placement on the same timeline, that of the rule without
@@ -65,11 +64,11 @@ class FrontierPart:
         A schedule within the limit with which the search begins, beside the recorded one.
     """
 
-    arrivals: Arrivals
+    dispatches: Dispatches
     wanted: WantedSchedule
     limit: WaitingLimit = NO_LIMIT
     patience: int = 0
-    known: TimedSchedule | None = None
+    known: Dispatches | None = None
 
     @property
     def key(self) -> PartKey:
@@ -78,20 +77,20 @@ class FrontierPart:
 
     def perform(self) -> Answer:
         """Return what is wanted."""
-        arrivals = self.arrivals
+        dispatches = self.dispatches
         match self.wanted:
             case "timeline":
-                return best_placement(arrivals)
+                return best_placement(dispatches)
             case "rule":
-                return least_recently_used(arrivals)
+                return least_recently_used(dispatches)
             case "patience":
-                return run_patiently(arrivals, self.patience)
+                return run_patiently(dispatches, self.patience)
             case "schedule":
                 known = () if self.known is None else (self.known,)
                 effort = EFFORT_FOR_FEW
-                if len(arrivals) > FEW_DISPATCHES:
-                    effort = min(MOST_EFFORT, max(1.0, USUAL_DISPATCHES / len(arrivals)))
-                return schedule_within(arrivals, self.limit, known=known, effort=effort)
+                if len(dispatches) > FEW_DISPATCHES:
+                    effort = min(MOST_EFFORT, max(1.0, USUAL_DISPATCHES / len(dispatches)))
+                return schedule_within(dispatches, self.limit, known=known, effort=effort)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -123,10 +122,12 @@ class BoundPiece:
         return self.stretch.perform()
 
 
-def bound_pieces(arrivals: Arrivals, wanted: WantedBound, limit: WaitingLimit) -> list[BoundPiece]:
+def bound_pieces(
+    dispatches: Dispatches, wanted: WantedBound, limit: WaitingLimit
+) -> list[BoundPiece]:
     """Return the work on a bound."""
     assert limit.each is not None
-    stretches = stretch_bounds(arrivals, limit.each, uses_lengths=wanted == "bound with lengths")
+    stretches = stretch_bounds(dispatches, limit.each, uses_lengths=wanted == "bound with lengths")
     return [
         BoundPiece(wanted=wanted, limit=limit, number=number, stretch=stretch)
         for number, stretch in enumerate(stretches)
@@ -134,7 +135,7 @@ def bound_pieces(arrivals: Arrivals, wanted: WantedBound, limit: WaitingLimit) -
 
 
 def joined_bounds(
-    arrivals: Arrivals,
+    dispatches: Dispatches,
     parts: Sequence[FrontierPart | BoundPiece],
     answers: Mapping[PartKey, Answer],
 ) -> dict[PartKey, Answer]:
@@ -150,7 +151,7 @@ def joined_bounds(
         if len(priced) == len(own):
             assert limit.each is not None
             bounds[wanted, limit, 0] = proven_bound(
-                arrivals,
+                dispatches,
                 limit.each,
                 [piece.stretch for piece in own],
                 [prices for answer in priced for prices in answer],

@@ -7,9 +7,8 @@ import math
 import numpy as np
 
 from dfopt.checks import LARGEST_TOTAL, check_integer
-from dfopt.compare.attainable.arrivals import NONE, Arrivals
 from dfopt.compare.attainable.patient_replay import replayed
-from dfopt.compare.attainable.timed_schedule import TimedSchedule
+from dfopt.compare.dispatches import NONE, Dispatches
 from dfopt.errors import InstanceError
 from dfopt.native.trace import NEVER
 from dfopt.trace.events import Flags, Integers
@@ -30,22 +29,22 @@ LONG_TRACE = 200_000
 """Dispatches from which on a trace is a long one."""
 
 
-def usual_patiences(arrivals: Arrivals) -> list[int]:
+def usual_patiences(dispatches: Dispatches) -> list[int]:
     """Return values of the patience that show what it is worth.
 
     These are 0, and steps from about a tenth of the mean length of a dispatch to a hundred times
     that length, as far as they are shorter than the trace; few for a long trace.
     """
-    if not len(arrivals):
+    if not len(dispatches):
         return [0]
-    span = int((arrivals.start + arrivals.length).max() - arrivals.start.min())
-    tenth = max(1.0, float(arrivals.length.mean()) / 10)
+    span = int(dispatches.end.max() - dispatches.start.min())
+    tenth = max(1.0, float(dispatches.length.mean()) / 10)
     least = 10 ** math.ceil(math.log10(tenth))
-    ladder = SHORT_LADDER if len(arrivals) >= LONG_TRACE else LADDER
+    ladder = SHORT_LADDER if len(dispatches) >= LONG_TRACE else LADDER
     return [0, *(least * step for step in ladder if least * step < span)]
 
 
-def run_patiently(arrivals: Arrivals, patience: int) -> TimedSchedule:
+def run_patiently(dispatches: Dispatches, patience: int) -> Dispatches:
     """Return the schedule of a rule that knows no future: affinity first, others with patience.
 
     Whenever a CPU is idle, the rule goes through these lines until none applies:
@@ -78,7 +77,7 @@ def run_patiently(arrivals: Arrivals, patience: int) -> TimedSchedule:
 
     Parameters
     ----------
-    arrivals
+    dispatches
         The dispatches and when they are ready.
     patience
         The time for which a dispatch waits before a CPU changes to its fragment.
@@ -94,37 +93,37 @@ def run_patiently(arrivals: Arrivals, patience: int) -> TimedSchedule:
     Management", STOC 2011, show for one server why waiting before a change pays online.
     """
     check_integer(patience, "patience")
-    longest = LARGEST_TOTAL // 2 // max(1, len(arrivals))
+    longest = LARGEST_TOTAL // 2 // max(1, len(dispatches))
     if patience > longest:
         raise InstanceError(
-            f"is {patience}, but for {len(arrivals)} dispatches it must be at most {longest}",
+            f"is {patience}, but for {len(dispatches)} dispatches it must be at most {longest}",
             place="patience",
         )
-    latest = _latest_for_all(arrivals)
-    reserved = np.zeros(len(arrivals), bool)
-    haste = int(arrivals.length.max(initial=0))
+    latest = _latest_for_all(dispatches)
+    reserved = np.zeros(len(dispatches), bool)
+    haste = int(dispatches.length.max(initial=0))
     for _ in range(HASTES):
         hurry_from = np.where(latest < NEVER, latest - haste, NEVER)
         reserved[:] = False
         for _ in range(REPLAYS):
-            schedule = replayed(arrivals, patience, reserved=reserved, hurry_from=hurry_from)
-            late = schedule.start > arrivals.latest
+            schedule = replayed(dispatches, patience, reserved=reserved, hurry_from=hurry_from)
+            late = schedule.start > dispatches.latest
             if not late.any():
                 return schedule
-            reserved |= _before(arrivals, late, schedule.start > arrivals.start)
+            reserved |= _before(dispatches, late, schedule.start > schedule.recorded)
         haste *= MORE_HASTE
     # What is reserved together with all that it waits for starts as recorded at the latest.
-    reserved |= _before(arrivals, arrivals.latest < NEVER, np.ones_like(late))
-    return replayed(arrivals, patience, reserved=reserved, hurry_from=hurry_from)
+    reserved |= _before(dispatches, dispatches.latest < NEVER, np.ones_like(late))
+    return replayed(dispatches, patience, reserved=reserved, hurry_from=hurry_from)
 
 
-def _latest_for_all(arrivals: Arrivals) -> Integers:
+def _latest_for_all(dispatches: Dispatches) -> Integers:
     """Return when each dispatch may start so that those which wait for it may be in time."""
-    if (arrivals.latest >= NEVER).all():
-        return arrivals.latest
-    latest, length = arrivals.latest.tolist(), arrivals.length.tolist()
-    offset, waker = arrivals.waker_offset.tolist(), arrivals.waker.tolist()
-    for dispatch, previous in reversed(list(enumerate(arrivals.previous.tolist()))):
+    if (dispatches.latest >= NEVER).all():
+        return dispatches.latest
+    latest, length = dispatches.latest.tolist(), dispatches.length.tolist()
+    offset, waker = dispatches.waker_offset.tolist(), dispatches.waker.tolist()
+    for dispatch, previous in reversed(list(enumerate(dispatches.previous.tolist()))):
         if previous != NONE:
             latest[previous] = min(latest[previous], latest[dispatch] - length[previous])
         if waker[dispatch] != NONE:
@@ -133,10 +132,10 @@ def _latest_for_all(arrivals: Arrivals) -> Integers:
     return np.array(latest, np.int64)
 
 
-def _before(arrivals: Arrivals, dispatches: Flags, among: Flags) -> Flags:
-    """Return these dispatches, and all ``among`` others that they wait for, directly or not."""
-    found, among_others = dispatches & among, among.tolist()
-    previous, waker = arrivals.previous.tolist(), arrivals.waker.tolist()
+def _before(dispatches: Dispatches, late: Flags, among: Flags) -> Flags:
+    """Return the late dispatches, and all ``among`` others that they wait for, directly or not."""
+    found, among_others = late & among, among.tolist()
+    previous, waker = dispatches.previous.tolist(), dispatches.waker.tolist()
     to_visit = np.flatnonzero(found).tolist()
     while to_visit:
         dispatch = to_visit.pop()

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dfopt.compare.attainable.arrivals import NONE, Arrivals
-from dfopt.compare.attainable.timed_schedule import TimedSchedule
+from dfopt.compare.dispatches import NONE, Dispatches
 from dfopt.native.library import rows_of
 from dfopt.native.trace import (
     BLOCK,
@@ -18,16 +17,17 @@ from dfopt.native.trace import (
     patient_placements,
 )
 from dfopt.trace.events import Flags, Integers
+from dfopt.trace.trace import UNMANAGED
 
 
 def replayed(
-    arrivals: Arrivals, patience: int, *, reserved: Flags, hurry_from: Integers
-) -> TimedSchedule:
+    dispatches: Dispatches, patience: int, *, reserved: Flags, hurry_from: Integers
+) -> Dispatches:
     """Return the schedule of the rule; :func:`~.patience.run_patiently` says what that is.
 
     Parameters
     ----------
-    arrivals
+    dispatches
         The dispatches and when they are ready.
     patience
         The time for which a dispatch waits before a CPU changes to its fragment.
@@ -36,36 +36,36 @@ def replayed(
     hurry_from
         From when on a dispatch is urgent; ``NEVER`` if it is not at all.
     """
-    count, cpus = len(arrivals), np.arange(arrivals.cpus)
-    follows, is_woken = arrivals.previous != NONE, arrivals.waker != NONE
-    rows, before = np.arange(count), arrivals.previous[follows]
-    leader = np.concatenate([before, arrivals.waker[is_woken]])
+    count, cpus = len(dispatches), np.arange(dispatches.cpus)
+    follows, is_woken = dispatches.previous != NONE, dispatches.waker != NONE
+    rows, before = np.arange(count), dispatches.previous[follows]
+    leader = np.concatenate([before, dispatches.waker[is_woken]])
     followers = rows_of(
         FOLLOWER,
         dispatch=np.concatenate([rows[follows], rows[is_woken]]),
-        lag=np.concatenate([arrivals.length[before], arrivals.waker_offset[is_woken]]),
+        lag=np.concatenate([dispatches.length[before], dispatches.waker_offset[is_woken]]),
     )
     by_leader = np.argsort(leader, kind="stable")
-    places, blocks, none = np.flatnonzero(reserved), arrivals.blocks, np.full(len(cpus), NEVER)
-    is_block = np.where(blocks.evicts, EVICTING_BLOCK, BLOCK)
-    obstacle_cpu = np.concatenate([blocks.cpu, arrivals.cpu[places], cpus])
+    places, fixed, none = np.flatnonzero(reserved), dispatches.fixed, np.full(len(cpus), NEVER)
+    is_block = np.where(fixed.fragment == UNMANAGED, EVICTING_BLOCK, BLOCK)
+    obstacle_cpu = np.concatenate([fixed.cpu, dispatches.cpu[places], cpus])
     obstacles = rows_of(
         OBSTACLE,
-        start=np.concatenate([blocks.start, arrivals.start[places], none]),
-        end=np.concatenate([blocks.end, (arrivals.start + arrivals.length)[places], none]),
+        start=np.concatenate([fixed.start, dispatches.start[places], none]),
+        end=np.concatenate([fixed.end, dispatches.end[places], none]),
         dispatch=np.concatenate([is_block, places, np.full(len(cpus), BLOCK)]),
     )
     by_time = np.lexsort((obstacles["end"], obstacles["start"], obstacle_cpu))
-    cut_cpu = np.concatenate([arrivals.cut_cpu, cpus])
-    cuts = np.concatenate([arrivals.cut_time, none])
+    cut_cpu = np.concatenate([dispatches.cuts.cpu, cpus])
+    cuts = np.concatenate([dispatches.cuts.time, none])
     by_cut = np.lexsort((cuts, cut_cpu))
     placements = patient_placements(
         PatientInput(
             dispatches=rows_of(
                 WAITING,
-                fragment=arrivals.fragment,
-                length=arrivals.length,
-                ready=arrivals.ready_by,
+                fragment=dispatches.fragment,
+                length=dispatches.length,
+                ready=dispatches.ready_by,
                 missing=follows.astype(np.int64) + is_woken,
                 hurry_from=hurry_from,
             ),
@@ -78,4 +78,4 @@ def replayed(
         ),
         patience,
     )
-    return TimedSchedule(cpu=placements["cpu"].astype(np.int32), start=placements["start"].copy())
+    return dispatches.moved(placements["cpu"], placements["start"].copy())

@@ -20,14 +20,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dfopt.compare.attainable.arrivals import Arrivals
 from dfopt.compare.attainable.check import check_schedule
 from dfopt.compare.attainable.cpu_prices import CpuPrices
-from dfopt.compare.attainable.fixed_timeline import NO_FRAGMENT, FixedTimeline, timeline_of
+from dfopt.compare.attainable.fixed_timeline import FixedTimeline, timeline_of
 from dfopt.compare.attainable.placement_network import FAR, PlacementNetwork
-from dfopt.compare.attainable.timed_schedule import TimedSchedule, recorded_schedule
 from dfopt.compare.attainable.waiting_limit import WaitingLimit
-from dfopt.compare.dispatches import Rows
+from dfopt.compare.dispatches import NONE, Dispatches
 from dfopt.errors import DfoptError
 
 WIDTH, WIDEST, MOST_KEPT = 16, 256, 800_000
@@ -61,11 +59,11 @@ class BestPlacement:
         to be the best one. None if there are too many dispatches.
     """
 
-    schedule: TimedSchedule
+    schedule: Dispatches
     bound: int | None
 
 
-def best_placement(arrivals: Arrivals) -> BestPlacement:
+def best_placement(dispatches: Dispatches) -> BestPlacement:
     """Return the best CPUs for dispatches that start as recorded.
 
     Raises
@@ -78,26 +76,26 @@ def best_placement(arrivals: Arrivals) -> BestPlacement:
     BestPlacement
         The schedule costs at most as much as the recorded one.
     """
-    for problem in check_schedule(arrivals, recorded_schedule(arrivals), WaitingLimit()):
+    for problem in check_schedule(dispatches, WaitingLimit()):
         raise DfoptError(problem)
-    items, order = timeline_of(arrivals)
+    items = timeline_of(dispatches)
     found = best_cpus(items)
     if found is not None:
-        return BestPlacement(schedule=_schedule(arrivals, order, found[0]), bound=found[1])
-    cpus = min(items.given, cpus_by_rule(items), key=lambda cpus: items.cost(enumerate(cpus)))
-    return BestPlacement(schedule=_schedule(arrivals, order, cpus), bound=None)
+        return BestPlacement(schedule=_placed(dispatches, items, found[0]), bound=found[1])
+    cpus = min(items.given, cpus_by_rule(items), key=items.cost)
+    return BestPlacement(schedule=_placed(dispatches, items, cpus), bound=None)
 
 
-def least_recently_used(arrivals: Arrivals) -> TimedSchedule:
+def least_recently_used(dispatches: Dispatches) -> Dispatches:
     """Return the recorded starts with the CPUs of the rule "affinity, else least recently used"."""
-    items, order = timeline_of(arrivals)
-    return _schedule(arrivals, order, cpus_by_rule(items))
+    items = timeline_of(dispatches)
+    return _placed(dispatches, items, cpus_by_rule(items))
 
 
-def _schedule(arrivals: Arrivals, order: Rows, cpus: Sequence[int]) -> TimedSchedule:
-    chosen = np.empty(len(order), np.int32)
-    chosen[order] = cpus
-    return TimedSchedule(cpu=chosen[: len(arrivals)], start=arrivals.start)
+def _placed(dispatches: Dispatches, items: FixedTimeline, cpus: Sequence[int]) -> Dispatches:
+    chosen = np.empty(items.fresh, np.int32)
+    chosen[items.order] = cpus
+    return dispatches.moved(chosen[: len(dispatches)], dispatches.start)
 
 
 def cpus_by_rule(items: FixedTimeline) -> list[int]:
@@ -111,7 +109,7 @@ def cpus_by_rule(items: FixedTimeline) -> list[int]:
     """
     rooms = _Rooms(items, range(items.fresh), range(items.cpus), items.given)
     start, end = items.start, [*items.end, -FAR]
-    left = [*items.left, NO_FRAGMENT]
+    left = [*items.left, NONE]
     states = [(items.fresh,) * items.cpus]  # the last item of each CPU
     cpus: list[int] = []
     while len(cpus) < items.fresh:
@@ -139,7 +137,7 @@ def best_cpus(items: FixedTimeline) -> tuple[list[int], int] | None:
     prices = CpuPrices(network)
     if not items.cuts and items.allowed.all():
         return prices.cpus(), prices.bound
-    given, cost, states = items.given, items.cost(enumerate(items.given)), 0
+    given, cost, states = items.given, items.cost(items.given), 0
     first = PlacementSearch(prices, range(len(given)), range(items.cpus), given)
     found = first.cheaper_than(
         cost, max(WIDTH, min(WIDEST, MOST_KEPT // (len(given) * items.cpus)))
@@ -155,7 +153,7 @@ def best_cpus(items: FixedTimeline) -> tuple[list[int], int] | None:
         cpus = random.sample(range(items.cpus), size)
         own = [item for item, cpu in enumerate(given) if cpu in cpus]
         group = PlacementSearch(prices, own, cpus, given)
-        known = items.cost((item, given[item]) for item in own)
+        known = items.cost((given[item] for item in own), own)
         found = group.cheaper_than(known, WIDTH)
         states += group.states
         failures += 1

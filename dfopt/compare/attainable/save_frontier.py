@@ -6,15 +6,15 @@ from pathlib import Path
 
 from msgspec.structs import asdict
 
-from dfopt.compare.attainable.arrivals import arrivals_or_timeline
 from dfopt.compare.attainable.bound.proof_document import (
     SavedProof,
-    arrivals_digest,
+    digest_of,
     write_proof,
 )
 from dfopt.compare.attainable.export import schedule_trace
 from dfopt.compare.attainable.frontier import FrontierRow, Scheduling, WaitingFrontier
 from dfopt.compare.cost_model import CostModel
+from dfopt.compare.dispatches import movable_or_timeline
 from dfopt.time_units import exact_time
 from dfopt.trace.trace import Trace
 from dfopt.trace.writing import write_trace
@@ -39,16 +39,14 @@ def save_frontier(folder: Path, frontier: WaitingFrontier, trace: Trace, model: 
     """
     if not frontier.rows:
         return
-    arrivals, _ = arrivals_or_timeline(trace, model)
-    digest = arrivals_digest(arrivals)
+    dispatches, _ = movable_or_timeline(trace, model)
+    digest = digest_of(dispatches)
     for row in frontier.rows:
         if row.schedule is None or row.scheduling is Scheduling.RECORDED:
             continue
         name = file_name(row, trace.header.time_unit)
         policy = name.replace("-", " ")
-        write_trace(
-            schedule_trace(trace, arrivals, row.schedule, policy=policy), folder / f"{name}.jsonl"
-        )
+        write_trace(schedule_trace(trace, row.schedule, policy=policy), folder / f"{name}.jsonl")
         for proof in row.proofs:
             bound = row.bound_with_lengths if proof.uses_lengths else row.bound
             assert bound is not None, "what is proven has a value"

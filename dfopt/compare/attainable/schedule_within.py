@@ -8,13 +8,12 @@ from random import Random
 
 import numpy as np
 
-from dfopt.compare.attainable.arrivals import Arrivals
 from dfopt.compare.attainable.beam_search.search import BeamSettings, beam_search
 from dfopt.compare.attainable.beam_search.sections import Sections
 from dfopt.compare.attainable.check import check_schedule, checked_cost
 from dfopt.compare.attainable.local_search import improve
-from dfopt.compare.attainable.timed_schedule import TimedSchedule, recorded_schedule, waits_of
 from dfopt.compare.attainable.waiting_limit import WaitingLimit
+from dfopt.compare.dispatches import Dispatches
 from dfopt.errors import DfoptError
 from dfopt.native.trace import SearchedSection, Section, SectionLimits
 from dfopt.structs import replace
@@ -91,12 +90,12 @@ PRICES = (0.0, 0.05)
 
 
 def schedule_within(
-    arrivals: Arrivals,
+    arrivals: Dispatches,
     limit: WaitingLimit,
     *,
-    known: Iterable[TimedSchedule] = (),
+    known: Iterable[Dispatches] = (),
     effort: float = 1.0,
-) -> TimedSchedule:
+) -> Dispatches:
     """Return the cheapest schedule within a waiting limit that the searches found.
 
     The same arguments give the same schedule on every machine.
@@ -119,9 +118,9 @@ def schedule_within(
         When no schedule is known that keeps the limit.
     """
     if not len(arrivals):
-        return recorded_schedule(arrivals)
+        return arrivals
     search = ScheduleSearch(arrivals, limit)
-    for schedule in (recorded_schedule(arrivals), *known):
+    for schedule in (arrivals, *known):
         search.report(schedule)
     width, sweeps = size_of_search(len(arrivals), effort)
     if limit.total is None:
@@ -147,7 +146,7 @@ def schedule_within(
         each = min(STEPS_IN_BUDGET, max(FEWER_STEPS_IN_BUDGET, usual))
         most = MOST_STEPS_IN_BUDGET
     steps = min(most, int(each * effort * len(arrivals)))
-    search.report(improve(arrivals, limit, search.schedule, steps=steps))
+    search.report(improve(search.schedule, limit, steps=steps))
     return search.schedule
 
 
@@ -164,7 +163,7 @@ def size_of_search(dispatches: int, effort: float) -> tuple[int, int]:
 def _longest_wait(search: ScheduleSearch, width: int, waits: int) -> int:
     """Return the longest of some waits whose schedules keep the limit on all waits together."""
     arrivals, most = search.arrivals, search.limit.each
-    longest = int(waits_of(arrivals, recorded_schedule(arrivals)).max())
+    longest = int(arrivals.waits.max())
     longest_kept, shortest_broken = 0, None
     wait = longest // 8 + 1
     for _ in range(waits):
@@ -194,35 +193,35 @@ def _longest_wait(search: ScheduleSearch, width: int, waits: int) -> int:
 class ScheduleSearch:
     """The cheapest schedule so far, and how to find others."""
 
-    def __init__(self, arrivals: Arrivals, limit: WaitingLimit) -> None:
+    def __init__(self, arrivals: Dispatches, limit: WaitingLimit) -> None:
         self.arrivals, self.limit = arrivals, limit
         self.random = Random(0)
-        self._schedule: TimedSchedule | None = None
+        self._schedule: Dispatches | None = None
         self.cost = 0
         self._power, self._sweeps = FIRST_POWER, 0
-        blocks = arrivals.blocks
-        taken = int(arrivals.length.sum()) + int((blocks.end - blocks.start).sum())
-        lasts = int((arrivals.start + arrivals.length).max()) - int(arrivals.start.min())
+        blocks = arrivals.fixed
+        taken = int(arrivals.length.sum()) + int(blocks.length.sum())
+        lasts = int(arrivals.end.max()) - int(arrivals.start.min())
         self._found = [0.0] * len(PREFERENCES)
         # What is tried first.
         self._found[FOR_BUSY if taken > BUSY * lasts * arrivals.cpus else 0] = -0.01
-        costs = arrivals.costs
-        entry = costs.matrix if costs.matrix.size else costs.entry + costs.exit
+        matrix = arrivals.matrix
+        entry = matrix if matrix.size else arrivals.entry + arrivals.exit
         self._switch_cost = max(1.0, float(entry.mean()))
         self._length = max(1.0, float(arrivals.length.mean()))
 
     @property
-    def schedule(self) -> TimedSchedule:
+    def schedule(self) -> Dispatches:
         """The cheapest schedule so far."""
         if self._schedule is None:
             raise DfoptError("no schedule was found that keeps the limit; permit longer waits")
         return self._schedule
 
-    def report(self, schedule: TimedSchedule) -> bool:
+    def report(self, schedule: Dispatches) -> bool:
         """Keep a schedule if it costs no more than the one known; return if it keeps the limit."""
-        if check_schedule(self.arrivals, schedule, self.limit):
+        if check_schedule(schedule, self.limit):
             return False
-        cost = checked_cost(self.arrivals, schedule)
+        cost = checked_cost(schedule)
         if self._schedule is None or cost <= self.cost:
             self._schedule, self.cost = schedule, cost
         return True
@@ -241,7 +240,7 @@ class ScheduleSearch:
         arrivals, schedule, limit = self.arrivals, self.schedule, self.limit
         cpu, start = schedule.cpu.astype(np.int64), schedule.start.astype(np.int64)
         sections = Sections(arrivals, cpu, start, limit.each)
-        waits = waits_of(arrivals, schedule)
+        waits = schedule.waits
         wait = int(waits.sum())
         long_waits = 0 if limit.long is None else int((waits > limit.long).sum())
         self._sweeps += 1
@@ -268,7 +267,7 @@ class ScheduleSearch:
                 wait, long_waits = wait + found.wait, long_waits + found.long_waits
                 if found.cost < 0:
                     self._power = power
-        return self.report(TimedSchedule(cpu=cpu.astype(arrivals.cpu.dtype), start=start))
+        return self.report(arrivals.moved(cpu, start))
 
     def _search(self, section: Section, width: int, price: float) -> SearchedSection | None:
         """Return a schedule of a section that is no worse than the one it has, if one is found."""

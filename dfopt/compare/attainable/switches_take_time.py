@@ -6,13 +6,14 @@ include switches, that is not what a machine does. So each schedule is replayed 
 
 from __future__ import annotations
 
+from collections import deque
+
 import numpy as np
 
-from dfopt.compare.attainable.arrivals import NONE, Arrivals
-from dfopt.compare.attainable.timed_schedule import TimedSchedule, switch_costs_of, waits_of
 from dfopt.compare.cost_model import CostModel
+from dfopt.compare.dispatches import NONE, Dispatches
+from dfopt.compare.paid import switches_of
 from dfopt.structs import DocumentPart, Natural, NonNegative
-from dfopt.trace.events import Integers
 from dfopt.trace.lengths import Lengths
 from dfopt.trace.service import SHOWN_DIGITS, percentile
 from dfopt.trace.trace import Trace
@@ -48,11 +49,11 @@ def switches_take_time(trace: Trace, model: CostModel) -> bool:
     return trace.header.lengths is Lengths.WITHOUT_SWITCHES and not model.counts_switches
 
 
-def with_switches(arrivals: Arrivals, schedule: TimedSchedule) -> WithSwitches:
+def with_switches(schedule: Dispatches) -> WithSwitches:
     """Return how long dispatches wait, and how many are late, when switches take time."""
-    start = starts_with_switches(arrivals, schedule)
-    late = start - arrivals.start
-    waits = np.sort(waits_of(arrivals, TimedSchedule(cpu=schedule.cpu, start=start)))
+    delayed = delayed_by_switches(schedule)
+    late = delayed.start - delayed.recorded
+    waits = np.sort(delayed.waits)
     return WithSwitches(
         later=int((late > 0).sum()),
         latest_by=max(0, int(late.max())),
@@ -62,29 +63,28 @@ def with_switches(arrivals: Arrivals, schedule: TimedSchedule) -> WithSwitches:
     )
 
 
-def starts_with_switches(arrivals: Arrivals, schedule: TimedSchedule) -> Integers:
-    """Return when each dispatch starts if its switch takes as long as it costs.
+def delayed_by_switches(schedule: Dispatches) -> Dispatches:
+    """Return a schedule in which each switch takes as long as it costs.
 
     CPUs, the order on each CPU, and lengths are those of the schedule. A switch begins when its
     dispatch is ready and the CPU is free, and the dispatch starts when it is over. Nothing comes
-    between the two, and neither runs beside a block, which keeps its time. So a dispatch may start
-    earlier than in the schedule, and where it must wait, later.
+    between the two, and neither runs beside what is fixed. So a dispatch may start earlier than in
+    the schedule, and where it must wait, later.
     """
-    loads = switch_costs_of(arrivals, schedule)[0].tolist()
-    cpus, lengths = schedule.cpu.tolist(), arrivals.length.tolist()
-    ready_by, previous = arrivals.ready_by.tolist(), arrivals.previous.tolist()
-    waker, offset = arrivals.waker.tolist(), arrivals.waker_offset.tolist()
-    blocks = arrivals.blocks
-    block_start, block_end = blocks.start.tolist(), blocks.end.tolist()
-    numbers = np.arange(arrivals.cpus)
-    # The next block of each CPU, and where its blocks end.
-    block = np.searchsorted(blocks.cpu, numbers, side="left").tolist()
-    no_more = np.searchsorted(blocks.cpu, numbers, side="right").tolist()
-    free = [int(arrivals.ready_by.min())] * arrivals.cpus
+    loads = switches_of(schedule.paying).cost.tolist()
+    cpus, lengths = schedule.cpu.tolist(), schedule.length.tolist()
+    ready_by, previous = schedule.ready_by.tolist(), schedule.previous.tolist()
+    waker, offset = schedule.waker.tolist(), schedule.waker_offset.tolist()
+    # What is still to come of what is fixed on each CPU.
+    fixed: list[deque[list[int]]] = [deque() for _ in range(schedule.cpus)]
+    kept = schedule.fixed
+    for cpu, *times in np.stack([kept.cpu, kept.start, kept.end], axis=1).tolist():
+        fixed[cpu].append(times)
+    free = [int(schedule.ready_by.min())] * schedule.cpus
     # What has not started yet counts with its time in the schedule. This happens only where a
     # dispatch of no length starts at once with the one that wakes it.
     found = schedule.start.tolist()
-    order = np.lexsort((arrivals.length > 0, schedule.start))  # else as in the recording
+    order = np.lexsort((schedule.length > 0, schedule.start))  # else as in the recording
     for j in order.tolist():
         cpu = cpus[j]
         begin = max(ready_by[j], free[cpu])
@@ -93,9 +93,8 @@ def starts_with_switches(arrivals: Arrivals, schedule: TimedSchedule) -> Integer
         if waker[j] != NONE:
             begin = max(begin, found[waker[j]] + offset[j])
         needs = loads[j] + lengths[j]
-        while block[cpu] < no_more[cpu] and block_start[block[cpu]] < begin + needs:
-            begin = max(begin, block_end[block[cpu]])
-            block[cpu] += 1
+        while fixed[cpu] and fixed[cpu][0][0] < begin + needs:
+            begin = max(begin, fixed[cpu].popleft()[1])
         found[j] = begin + loads[j]
         free[cpu] = found[j] + lengths[j]
-    return np.array(found, np.int64)
+    return schedule.moved(schedule.cpu, np.array(found, np.int64))

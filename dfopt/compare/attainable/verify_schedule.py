@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dfopt.compare.attainable.arrivals import Arrivals
 from dfopt.compare.attainable.check import check_schedule, checked_cost
-from dfopt.compare.attainable.timed_schedule import TimedSchedule, recorded_schedule, waits_of
 from dfopt.compare.attainable.waiting_limit import WaitingLimit
+from dfopt.compare.dispatches import Dispatches
 from dfopt.errors import FileError
 from dfopt.trace import Trace
 from dfopt.trace.events import Integers
@@ -46,7 +45,7 @@ class CheckedSchedule:
 
 
 def verify_schedule(
-    recorded: Trace, arrivals: Arrivals, scheduled: Trace, *, timeline_only: bool = False
+    recorded: Trace, dispatches: Dispatches, scheduled: Trace, *, timeline_only: bool = False
 ) -> CheckedSchedule:
     """Return what is found about a schedule.
 
@@ -54,8 +53,8 @@ def verify_schedule(
     ----------
     recorded
         The recorded trace, with its labels.
-    arrivals
-        What :func:`~dfopt.compare.attainable.arrivals.arrivals_of` says of it.
+    dispatches
+        What :func:`~dfopt.compare.dispatches.movable_dispatches` says of it.
     scheduled
         The same dispatches at other times and on other CPUs, as
         :func:`~dfopt.compare.attainable.export.schedule_trace` gives them.
@@ -67,28 +66,28 @@ def verify_schedule(
     FileError
         When ``scheduled`` has other dispatches than ``recorded``.
     """
-    schedule = schedule_of(recorded, arrivals, scheduled)
-    waits = np.sort(waits_of(arrivals, schedule))
-    wait = 0 if timeline_only else _wait_to_permit(arrivals, schedule)
+    schedule = schedule_of(recorded, dispatches, scheduled)
+    waits = np.sort(schedule.waits)
+    wait = 0 if timeline_only else _wait_to_permit(schedule)
     return CheckedSchedule(
-        cost=checked_cost(arrivals, schedule),
-        recorded_cost=checked_cost(arrivals, recorded_schedule(arrivals)),
+        cost=checked_cost(schedule),
+        recorded_cost=checked_cost(dispatches),
         permitted_wait=wait,
-        dispatches=len(arrivals),
+        dispatches=len(schedule),
         total_wait=None if timeline_only else int(waits.sum()),
         p99_wait=None if timeline_only else percentile(waits, 99),
-        problems=tuple(check_schedule(arrivals, schedule, WaitingLimit(each=wait))),
+        problems=tuple(check_schedule(schedule, WaitingLimit(each=wait))),
     )
 
 
-def _wait_to_permit(arrivals: Arrivals, schedule: TimedSchedule) -> int:
+def _wait_to_permit(schedule: Dispatches) -> int:
     """Return the least wait with which no dispatch is late."""
-    ready = np.maximum(arrivals.ready_from, arrivals.previous_end)
-    late = schedule.start > np.maximum(arrivals.start, ready)
+    ready = np.maximum(schedule.ready_from, schedule.previous_end)
+    late = schedule.start > np.maximum(schedule.recorded, ready)
     return int((schedule.start - ready)[late].max(initial=0))
 
 
-def schedule_of(recorded: Trace, arrivals: Arrivals, scheduled: Trace) -> TimedSchedule:
+def schedule_of(recorded: Trace, dispatches: Dispatches, scheduled: Trace) -> Dispatches:
     """Return where and when another trace runs the dispatches of a recording.
 
     The dispatches of each task stand in the same order in both.
@@ -126,15 +125,14 @@ def schedule_of(recorded: Trace, arrivals: Arrivals, scheduled: Trace) -> TimedS
     _refuse(recorded, scheduled, row, other, "has another length")
     _refuse(recorded, scheduled, row, fragment[row] != recorded.fragment, "has another fragment")
     keeps = np.ones(len(recorded), bool)
-    keeps[arrivals.row] = False
+    keeps[dispatches.row] = False
     moves = (scheduled.start[row] != recorded.start) | (scheduled.cpu[row] != recorded.cpu)
     _refuse(recorded, scheduled, row, keeps & moves, "is moved, but its task is not managed")
-    cpu = np.searchsorted(arrivals.cpu_number, scheduled.cpu[row][arrivals.row])
-    found = arrivals.cpu_number[np.minimum(cpu, arrivals.cpus - 1)]
-    strange = np.zeros(len(recorded), bool)
-    strange[arrivals.row] = found != scheduled.cpu[row][arrivals.row]
+    cpu = np.searchsorted(dispatches.cpu_number, scheduled.cpu[row])
+    found = np.array(dispatches.cpu_number)[np.minimum(cpu, dispatches.cpus - 1)]
+    strange = ~keeps & (found != scheduled.cpu[row])
     _refuse(recorded, scheduled, row, strange, "is on a CPU that the recording does not have")
-    return TimedSchedule(cpu=cpu.astype(np.int32), start=scheduled.start[row][arrivals.row])
+    return dispatches.moved(cpu[dispatches.row], scheduled.start[row][dispatches.row])
 
 
 def _tasks_of(recorded: Trace, scheduled: Trace) -> Integers:

@@ -174,7 +174,7 @@ class _Pairs:
     @classmethod
     def of(cls, dispatches: Dispatches, domain: Integers, starts: Rows) -> _Pairs:
         """Return the pairs if windows begin at ``starts``."""
-        ends = np.maximum.reduceat(dispatches.start + dispatches.run_time, starts)
+        ends = np.maximum.reduceat(dispatches.end, starts)
         window = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(dispatches)))
         managed = dispatches.managed
         fragment = dispatches.fragment[managed].astype(np.int64)
@@ -183,7 +183,7 @@ class _Pairs:
         domain, fragment, window = domain[order], fragment[order], window[order]
         is_first = np.ones(len(order), bool)
         is_first[1:] = (np.diff(window) != 0) | (np.diff(fragment) != 0) | (np.diff(domain) != 0)
-        run_time = dispatches.run_time[managed][order]
+        run_time = dispatches.length[managed][order]
         return cls(
             window=window[is_first],
             fragment=fragment[is_first],

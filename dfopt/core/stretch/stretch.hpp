@@ -34,7 +34,7 @@ struct Element {
     Time offset;          // how long after its waker's start it is woken
     Index woken, sibling; // the first element that it wakes; the next one that its waker wakes
     std::int64_t fragment;
-    Cost entry, exit, always, first, last; // as in SwitchCosts of dfopt/compare
+    Cost entry, exit, always, first, last; // as in Dispatches of dfopt/compare
     Role role;
     Index rank; // its place among the dispatches by fragment
 

@@ -24,7 +24,7 @@ constexpr Time far = Time{1} << 60;
 
 struct Element {
     Index fragment;                        // below 0 for a block
-    Cost entry, exit, always, first, last; // as in SwitchCosts of dfopt/compare/attainable
+    Cost entry, exit, always, first, last; // as in Dispatches of dfopt/compare
 
     // For the dispatches of the section only.
     Time length;

@@ -8,12 +8,12 @@ from random import Random
 import numpy as np
 from hypothesis import strategies as st
 
-from dfopt.compare.attainable.arrivals import NONE, Arrivals, FixedBlocks, SwitchCosts
-from dfopt.compare.attainable.timed_schedule import recorded_schedule, waits_of
+from dfopt import replace
 from dfopt.compare.attainable.waiting_limit import WaitingLimit
+from dfopt.compare.dispatches import NONE, TRANSPARENT, Dispatches
+from dfopt.trace.trace import UNMANAGED
+from tests.compare.attainable.tables import ALWAYS, NEVER, table
 
-ALWAYS = np.iinfo(np.int64).max
-NEVER = np.iinfo(np.int64).min
 COST_KINDS = ("counting", "g", "f", "matrix")
 
 seeds = st.integers(0, 2**32)
@@ -67,7 +67,7 @@ def random_arrivals(  # noqa: PLR0913
     costs: str | None = None,
     blocks: bool = True,
     zero_lengths: bool = True,
-) -> Arrivals:
+) -> Dispatches:
     """Draw 3 to ``most`` dispatches on 1 to ``most_cpus`` CPUs; their recorded schedule is valid.
 
     Parameters
@@ -179,7 +179,7 @@ def _add_dispatch(
         earlier[-1].latest = start + random.randint(0, 8)
 
 
-def _arrivals(random: Random, recording: Recording, fragments: int, costs: str) -> Arrivals:
+def _arrivals(random: Random, recording: Recording, fragments: int, costs: str) -> Dispatches:
     """Return the recording as columns, ordered by start."""
     drawn = recording.dispatches
     order = sorted(
@@ -191,49 +191,41 @@ def _arrivals(random: Random, recording: Recording, fragments: int, costs: str) 
     blocks = sorted(recording.blocks, key=lambda block: (block.cpu, block.start))
     cuts = [(block.cpu, block.cut) for block in blocks if block.cut is not None]
     cpus = len(recording.free)
-
-    def integers(values: list[int]) -> np.ndarray:
-        return np.array(values, np.int64)
-
-    def numbers(values: list[int]) -> np.ndarray:
-        return np.array(values, np.int32)
-
-    return Arrivals(
-        cpus=cpus,
-        cpu_number=numbers([2 * cpu + 1 for cpu in range(cpus)]),
-        row=np.arange(len(ordered), dtype=np.intp) * 2 + 1,
-        fragment=numbers([one.fragment for one in ordered]),
-        task=numbers([one.task for one in ordered]),
-        cpu=numbers([one.cpu for one in ordered]),
-        start=integers([one.start for one in ordered]),
-        length=integers([one.length for one in ordered]),
-        ready_from=integers([one.ready_from for one in ordered]),
-        ready_by=integers([one.ready_by for one in ordered]),
-        previous=np.array([row_of[one.previous] for one in ordered], np.intp),
-        previous_end=integers([one.previous_end for one in ordered]),
-        waker=np.array([row_of[one.waker] for one in ordered], np.intp),
-        waker_offset=integers([one.waker_offset for one in ordered]),
-        continues=np.array([one.continues for one in ordered], np.bool_),
-        latest=integers([one.latest for one in ordered]),
-        costs=_costs(random, [one.fragment for one in ordered], fragments, costs),
-        blocks=FixedBlocks(
-            row=np.arange(len(blocks), dtype=np.intp) * 2,
-            cpu=numbers([block.cpu for block in blocks]),
-            start=integers([block.start for block in blocks]),
-            end=integers([block.end for block in blocks]),
-            evicts=np.array([block.evicts for block in blocks], np.bool_),
-            entry=integers([random.randint(0, 1) * block.evicts for block in blocks]),
-            exit=integers([random.randint(0, 2) * block.evicts for block in blocks]),
-            first=integers([random.randint(0, 1) * block.evicts for block in blocks]),
-            last=integers([random.randint(0, 1) * block.evicts for block in blocks]),
-        ),
-        cut_cpu=numbers([cpu for cpu, _ in cuts]),
-        cut_time=integers([time for _, time in cuts]),
+    names = (
+        "task", "fragment", "cpu", "start", "length", "ready_from", "ready_by", "previous_end",
+        "waker_offset", "continues", "latest",
+    )  # fmt: skip
+    of_costs, matrix = _costs(random, [one.fragment for one in ordered], fragments, costs)
+    evicts = [block.evicts for block in blocks]
+    around = table(
+        start=[block.start for block in blocks],
+        length=[block.end - block.start for block in blocks],
+        row=np.arange(len(blocks)) * 2,
+        cpu=[block.cpu for block in blocks],
+        fragment=np.where(evicts, UNMANAGED, TRANSPARENT),
+        entry=[random.randint(0, 1) * one for one in evicts],
+        exit=[random.randint(0, 2) * one for one in evicts],
+        first=[random.randint(0, 1) * one for one in evicts],
+        last=[random.randint(0, 1) * one for one in evicts],
     )
+    found = table(
+        cpus=cpus,
+        row=np.arange(len(ordered)) * 2 + 1,
+        previous=[row_of[one.previous] for one in ordered],
+        waker=[row_of[one.waker] for one in ordered],
+        **{name: [getattr(one, name) for one in ordered] for name in names},
+        **of_costs,
+        matrix=matrix,
+        cuts=cuts,
+        around=around,
+    )
+    return replace(found, cpu_number=tuple(2 * cpu + 1 for cpu in range(cpus)))
 
 
-def _costs(random: Random, of: list[int], fragments: int, costs: str) -> SwitchCosts:
-    """Draw costs; ``of`` has the fragment of each dispatch."""
+def _costs(
+    random: Random, of: list[int], fragments: int, costs: str
+) -> tuple[dict[str, list[int]], np.ndarray]:
+    """Draw costs and a matrix; ``of`` has the fragment of each dispatch."""
     entry, leaving, always = ([0] * len(of) for _ in range(3))
     matrix = np.zeros((0, 0), np.int64)
     if costs == "counting":
@@ -257,17 +249,16 @@ def _costs(random: Random, of: list[int], fragments: int, costs: str) -> SwitchC
     final = random.random() < 0.3
     zero = [0] * len(of)
     last = [one + other for one, other in zip(leaving, always, strict=True)]
-    return SwitchCosts(
-        entry=np.array(entry, np.int64),
-        exit=np.array(leaving, np.int64),
-        always=np.array(always, np.int64),
-        first=np.array(entry if cold else zero, np.int64),
-        last=np.array(last if final else zero, np.int64),
-        matrix=matrix,
-    )
+    return {
+        "entry": entry,
+        "exit": leaving,
+        "always": always,
+        "first": entry if cold else zero,
+        "last": last if final else zero,
+    }, matrix
 
 
-def random_limit(random: Random, arrivals: Arrivals, *, budgets: bool = False) -> WaitingLimit:
+def random_limit(random: Random, arrivals: Dispatches, *, budgets: bool = False) -> WaitingLimit:
     """Draw a limit that the recorded schedule keeps.
 
     Parameters
@@ -282,7 +273,7 @@ def random_limit(random: Random, arrivals: Arrivals, *, budgets: bool = False) -
     each = random.choice((0, 0, 2, 5, 10, 30))
     if not budgets:
         return WaitingLimit(each=each)
-    waits = waits_of(arrivals, recorded_schedule(arrivals))
+    waits = arrivals.waits
     long = int(random.choice((0, 1, 3, int(waits.max()))))
     counts = random.random() < 0.5
     return WaitingLimit(
@@ -293,21 +284,21 @@ def random_limit(random: Random, arrivals: Arrivals, *, budgets: bool = False) -
     )
 
 
-def drawn_arrivals(**options: object) -> st.SearchStrategy[Arrivals]:
+def drawn_arrivals(**options: object) -> st.SearchStrategy[Dispatches]:
     """Draw arrivals; options as in :func:`random_arrivals`."""
     return seeds.map(lambda seed: random_arrivals(Random(seed), **options))  # type: ignore[arg-type]
 
 
 def drawn_cases(
     *, budgets: bool = False, **options: object
-) -> st.SearchStrategy[tuple[Arrivals, WaitingLimit]]:
+) -> st.SearchStrategy[tuple[Dispatches, WaitingLimit]]:
     """Draw arrivals, and a limit that their recorded schedule keeps."""
     return seeds.map(lambda seed: random_case(seed, budgets=budgets, **options))
 
 
 def random_case(
     seed: int, *, budgets: bool = False, **options: object
-) -> tuple[Arrivals, WaitingLimit]:
+) -> tuple[Dispatches, WaitingLimit]:
     """Return the arrivals that belong to a seed, and a limit that their recorded schedule keeps."""
     random = Random(seed)
     arrivals = random_arrivals(random, **options)  # type: ignore[arg-type]

@@ -24,9 +24,9 @@ from itertools import combinations, pairwise
 
 import numpy as np
 
-from dfopt.compare.attainable.arrivals import NONE, Arrivals
-from dfopt.compare.attainable.timed_schedule import TimedSchedule
 from dfopt.compare.attainable.waiting_limit import WaitingLimit
+from dfopt.compare.dispatches import NONE, Dispatches
+from dfopt.trace.trace import UNMANAGED
 
 INFINITE = np.iinfo(np.int64).max
 
@@ -54,7 +54,7 @@ class Cpu:
     sequence: list[int] = field(default_factory=list)
 
 
-def cheapest_schedule(arrivals: Arrivals, limit: WaitingLimit) -> tuple[int, TimedSchedule] | None:
+def cheapest_schedule(arrivals: Dispatches, limit: WaitingLimit) -> tuple[int, Dispatches] | None:
     """Return the least cost within a limit and a schedule that has it; None if there is none."""
     enumeration = Enumeration(arrivals, limit)
     enumeration.extend(0, 0, -INFINITE, 0)
@@ -66,7 +66,7 @@ def cheapest_schedule(arrivals: Arrivals, limit: WaitingLimit) -> tuple[int, Tim
 class Enumeration:
     """A search through all sequences, in the order of starts."""
 
-    def __init__(self, arrivals: Arrivals, limit: WaitingLimit) -> None:
+    def __init__(self, arrivals: Dispatches, limit: WaitingLimit) -> None:
         self.limit = limit
         self.dispatches = len(arrivals.row)
         self.fragment = arrivals.fragment.tolist()
@@ -77,19 +77,19 @@ class Enumeration:
         self.offset = arrivals.waker_offset.tolist()
         latest = arrivals.latest_starts(limit.each)
         self.latest = latest.tolist()
-        costs, blocks = arrivals.costs, arrivals.blocks
-        self.entry = costs.entry.tolist() + blocks.entry.tolist()
-        self.exit = costs.exit.tolist() + blocks.exit.tolist()
-        self.always = costs.always.tolist() + [0] * len(blocks.start)
-        self.first = costs.first.tolist() + blocks.first.tolist()
-        self.last = costs.last.tolist() + blocks.last.tolist()
+        self.recorded, blocks = arrivals, arrivals.fixed
+        self.entry = arrivals.entry.tolist() + blocks.entry.tolist()
+        self.exit = arrivals.exit.tolist() + blocks.exit.tolist()
+        self.always = arrivals.always.tolist() + [0] * len(blocks.start)
+        self.first = arrivals.first.tolist() + blocks.first.tolist()
+        self.last = arrivals.last.tolist() + blocks.last.tolist()
         # A block has a fragment of its own.
         self.fragment += [-1 - number for number in range(len(blocks.start))]
-        self.matrix = costs.matrix.tolist()
-        self.evicts = blocks.evicts.tolist()
+        self.matrix = arrivals.matrix.tolist()
+        self.evicts = (blocks.fragment == UNMANAGED).tolist()
         self.cpus = []
         for number in range(arrivals.cpus):
-            cuts = sorted(arrivals.cut_time[arrivals.cut_cpu == number].tolist())
+            cuts = sorted(arrivals.cuts.time[arrivals.cuts.cpu == number].tolist())
             own = np.flatnonzero(blocks.cpu == number).tolist()
             fixed = []
             for block in sorted(own, key=lambda block: blocks.start[block]):
@@ -100,7 +100,7 @@ class Enumeration:
         self.start = [0] * self.dispatches
         self.cpu = [0] * self.dispatches
         self.least = INFINITE
-        self.schedule: TimedSchedule | None = None
+        self.schedule: Dispatches | None = None
 
     def extend(self, done: int, cost: int, now: int, waited: int) -> None:  # noqa: PLR0912
         """Try all ways to go on with dispatches that start at ``now`` or later.
@@ -206,9 +206,7 @@ class Enumeration:
             starts = self._without_long_waits()
         if starts:
             self.least = cost
-            self.schedule = TimedSchedule(
-                cpu=np.array(self.cpu, np.int32), start=np.array(starts, np.int64)
-            )
+            self.schedule = self.recorded.moved(np.array(self.cpu), np.array(starts, np.int64))
 
     def _without_long_waits(self) -> list[int]:
         """Return starts of the same sequences with few long waits; none if there are none."""

@@ -4,26 +4,26 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from dfopt.compare.attainable.arrivals import Arrivals
-from dfopt.compare.attainable.timed_schedule import TimedSchedule, cost_of
+from dfopt.compare.dispatches import Dispatches
+from dfopt.compare.paid import cost_of
 
 
-def cheapest_placement(arrivals: Arrivals) -> int:
+def cheapest_placement(arrivals: Dispatches) -> int:
     """Return the least cost of all placements that keep the recorded starts."""
     return min(
-        cost_of(arrivals, TimedSchedule(cpu=np.array(cpu, np.int32), start=arrivals.start))
+        cost_of(arrivals.moved(np.array(cpu, np.int32), arrivals.start))
         for cpu in _placements(arrivals, arrivals.start.tolist(), [])
     )
 
 
-def _placements(arrivals: Arrivals, start: list[int], cpus: list[int]) -> Iterator[list[int]]:
+def _placements(arrivals: Dispatches, start: list[int], cpus: list[int]) -> Iterator[list[int]]:
     dispatch = len(cpus)
     if dispatch == len(start):
         yield cpus
         return
     begins = start[dispatch]
     ends = begins + int(arrivals.length[dispatch])
-    blocks = arrivals.blocks
+    blocks = arrivals.fixed
     for cpu in range(arrivals.cpus):
         taken = [
             (start[other], start[other] + int(arrivals.length[other]))

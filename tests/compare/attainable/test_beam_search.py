@@ -7,23 +7,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dfopt import replace
-from dfopt.compare.attainable.arrivals import NONE, Arrivals
 from dfopt.compare.attainable.beam_search.search import BeamSettings, beam_search
 from dfopt.compare.attainable.beam_search.sections import Sections
 from dfopt.compare.attainable.check import check_schedule, checked_cost
 from dfopt.compare.attainable.schedule_within import schedule_within
-from dfopt.compare.attainable.timed_schedule import TimedSchedule, recorded_schedule, waits_of
 from dfopt.compare.attainable.waiting_limit import WaitingLimit
+from dfopt.compare.dispatches import NONE, Dispatches
 from dfopt.native.trace import SectionLimits
 from tests.compare.attainable.drawn import random_case, seeds
+from tests.compare.attainable.tables import re_recorded
 
 LONG = 3
 """A wait above this is long."""
 
 
 def searched(
-    arrivals: Arrivals, wait: int, dispatches: int, preferred: BeamSettings
-) -> tuple[TimedSchedule, int, int, int]:
+    arrivals: Dispatches, wait: int, dispatches: int, preferred: BeamSettings
+) -> tuple[Dispatches, int, int, int]:
     """Return what one sweep makes of the recorded schedule, and the sums of all changes."""
     cpu, start = arrivals.cpu.astype(np.int64), arrivals.start.copy()
     sections = Sections(arrivals, cpu, start, wait)
@@ -36,7 +36,7 @@ def searched(
         sections.put_back(found.placements)
         cost, waits = cost + found.cost, waits + found.wait
         long_waits += found.long_waits
-    return TimedSchedule(cpu=cpu, start=start), cost, waits, long_waits
+    return arrivals.moved(cpu, start), cost, waits, long_waits
 
 
 @settings(max_examples=25, deadline=None)
@@ -47,36 +47,34 @@ def test_what_sections_change_adds_up(seed: int, dispatches: int, ahead: int) ->
     wait = seed % 4
     narrow = BeamSettings(width=3, safe=1, ahead=ahead)
     schedule, cost, waits, long_waits = searched(arrivals, wait, dispatches, narrow)
-    assert check_schedule(arrivals, schedule, WaitingLimit(each=wait)) == []
-    recorded = recorded_schedule(arrivals)
+    assert check_schedule(schedule, WaitingLimit(each=wait)) == []
+    recorded = arrivals
     # Those of no length that start at the same time as others may change their order.
     if arrivals.length.all():
-        assert checked_cost(arrivals, schedule) == checked_cost(arrivals, recorded) + cost
-    before, after = waits_of(arrivals, recorded), waits_of(arrivals, schedule)
+        assert checked_cost(schedule) == checked_cost(recorded) + cost
+    before, after = recorded.waits, schedule.waits
     assert after.sum() == before.sum() + waits
     assert (after > LONG).sum() == (before > LONG).sum() + long_waits
 
 
-def checksum(schedule: TimedSchedule) -> int:
+def checksum(schedule: Dispatches) -> int:
     placements = np.stack([schedule.cpu, schedule.start]).astype("<i8")
     return zlib.crc32(placements.tobytes())
 
 
-def moved(arrivals: Arrivals, later: int) -> Arrivals:
+def moved(arrivals: Dispatches, later: int) -> Dispatches:
     """Return the same dispatches at a later time."""
     least = np.iinfo(np.int64).min
     latest = arrivals.latest
     previous_end = arrivals.previous_end
-    blocks = arrivals.blocks
     return replace(
-        arrivals,
-        start=arrivals.start + later,
+        re_recorded(arrivals, arrivals.start + later),
         ready_from=arrivals.ready_from + later,
         ready_by=arrivals.ready_by + later,
         previous_end=np.where(previous_end == least, least, previous_end + later),
         latest=np.where(latest == np.iinfo(np.int64).max, latest, latest + later),
-        blocks=replace(blocks, start=blocks.start + later, end=blocks.end + later),
-        cut_time=arrivals.cut_time + later,
+        around=re_recorded(arrivals.fixed, arrivals.fixed.start + later),
+        cuts=replace(arrivals.cuts, time=arrivals.cuts.time + later),
     )
 
 

@@ -7,26 +7,19 @@ from hypothesis import strategies as st
 
 from dfopt import replace
 from dfopt.compare import CostModel
-from dfopt.compare.attainable.arrivals import NONE, arrivals_of
 from dfopt.compare.attainable.export import schedule_trace
-from dfopt.compare.attainable.timed_schedule import (
-    TimedSchedule,
-    cost_of,
-    recorded_schedule,
-    waits_of,
-)
-from dfopt.compare.dispatches import dispatches_of
-from dfopt.compare.realised import realised_costs
+from dfopt.compare.dispatches import NONE, dispatches_of, movable_dispatches
+from dfopt.compare.paid import cost_of, realised_costs
 from dfopt.trace.assumed import Assumed
 from dfopt.trace.stretches import first_disorder
-from tests.compare.attainable.test_arrivals import COUNTING, arrivals_in_any_case
 from tests.compare.drawn import models
+from tests.compare.test_dispatches import COUNTING, arrivals_in_any_case
 from tests.trace.woken import PREEMPTED, SLEEPS, woken_trace, woken_traces
 
 
 def schedule_in_order(arrivals, cpus):
     """Return a schedule in which each dispatch starts on its CPU as soon as it can."""
-    blocks = arrivals.blocks
+    blocks = arrivals.fixed
     taken = [
         [
             (int(start), int(end))
@@ -48,7 +41,7 @@ def schedule_in_order(arrivals, cpus):
                 start = end
         taken[cpu].append((start, start + length))
         starts.append(start)
-    return TimedSchedule(cpu=np.array(cpus, np.int32), start=np.array(starts, np.int64))
+    return arrivals.moved(np.array(cpus, np.int32), np.array(starts, np.int64))
 
 
 @st.composite
@@ -62,9 +55,9 @@ def scheduled(draw, **options):
 @pytest.mark.slow
 @given(scheduled())
 def test_the_trace_costs_what_the_schedule_costs(drawn):
-    trace, model, arrivals, schedule = drawn
+    trace, model, _, schedule = drawn
     header = replace(trace.header, assumed=Assumed.CPUS)
-    exported = schedule_trace(replace(trace, header=header), arrivals, schedule, policy="ours")
+    exported = schedule_trace(replace(trace, header=header), schedule, policy="ours")
     assert (exported.header.policy, exported.header.assumed) == ("ours", None)
     assert first_disorder(exported) is None
     assert (np.diff(exported.start) >= 0).all()
@@ -72,18 +65,18 @@ def test_the_trace_costs_what_the_schedule_costs(drawn):
     # Gaps cut as long as anything follows them that counts.
     last = min(dispatches_of(timeline, model).start[-1] for timeline in (trace, exported))
     assume(not (trace.gaps.end > last).any())
-    assert realised_costs(exported, model).sum() == cost_of(arrivals, schedule)
+    assert realised_costs(exported, model).sum() == cost_of(schedule)
 
 
 @pytest.mark.slow
 @given(scheduled(plain=True))
 def test_the_waits_are_those_of_the_schedule(drawn):
     trace, _, arrivals, schedule = drawn
-    exported = schedule_trace(trace, arrivals, schedule)
+    exported = schedule_trace(trace, schedule)
     again = arrivals_in_any_case(exported)
     found, expected = (
-        sorted(zip(of.task.tolist(), plan.start.tolist(), waits_of(of, plan).tolist(), strict=True))
-        for of, plan in ((again, recorded_schedule(again)), (arrivals, schedule))
+        sorted(zip(of.task.tolist(), plan.start.tolist(), plan.waits.tolist(), strict=True))
+        for of, plan in ((again, again), (arrivals, schedule))
     )
     assert found == expected
 
@@ -96,9 +89,9 @@ def test_the_recorded_schedule_by_hand():
         (1, 12, 14, "c", SLEEPS, None),
         wakeups=[(4, None, "a"), (11, "a", "b"), (12, None, "c")],
     )
-    arrivals = arrivals_of(trace, COUNTING)
-    schedule = TimedSchedule(cpu=np.array([0, 1, 0]), start=np.array([4, 14, 14]))
-    exported = schedule_trace(trace, arrivals, schedule)
+    arrivals = movable_dispatches(trace, COUNTING)
+    schedule = arrivals.moved(np.array([0, 1, 0]), np.array([4, 14, 14]))
+    exported = schedule_trace(trace, schedule)
     rows = zip(exported.cpu, exported.start, exported.end, exported.task, strict=True)
     assert list(rows) == [(0, 4, 14, 0), (1, 12, 14, 2), (1, 14, 24, 1), (0, 14, 24, 0)]
     assert exported.stop.tolist() == [PREEMPTED, *[SLEEPS] * 3]
@@ -108,17 +101,16 @@ def test_the_recorded_schedule_by_hand():
         (11, 0, 1),
         (12, -1, 2),
     ]
-    assert waits_of(arrivals, schedule).tolist() == [0, 3, 0]
-    assert realised_costs(exported, COUNTING).sum() == cost_of(arrivals, schedule) == 0
+    assert schedule.waits.tolist() == [0, 3, 0]
+    assert realised_costs(exported, COUNTING).sum() == cost_of(schedule) == 0
 
 
 def test_what_has_no_length_moves_out_of_the_way():
     trace = woken_trace(
         (0, 10, 20, "a", SLEEPS, "p"), (0, 25, 25, "b", SLEEPS, None), wakeups=[(5, None, "a")]
     )
-    schedule = TimedSchedule(cpu=np.array([0]), start=np.array([18]))
     for unmanaged in ("transparent", "evict"):
         arrivals = arrivals_in_any_case(trace, CostModel(unmanaged=unmanaged, cold_start=True))
-        exported = schedule_trace(trace, arrivals, schedule)
+        exported = schedule_trace(trace, arrivals.moved(np.array([0]), np.array([18])))
         assert exported.start.tolist() == [18, 28]
         assert exported.end.tolist() == [28, 28]

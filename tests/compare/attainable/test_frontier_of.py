@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from dfopt import replace
 from dfopt.compare import CostModel, PermittedWait, compare_trace
 from dfopt.compare.attainable import frontier_of as module
-from dfopt.compare.attainable.arrivals import arrivals_of
 from dfopt.compare.attainable.check import check_schedule
 from dfopt.compare.attainable.frontier import FrontierProgress, Scheduling, WaitingFrontier
 from dfopt.compare.attainable.frontier_of import (
@@ -18,7 +17,8 @@ from dfopt.compare.attainable.frontier_of import (
     frontier_of,
 )
 from dfopt.compare.attainable.save_frontier import save_frontier
-from dfopt.compare.attainable.timed_schedule import TimedSchedule, cost_of
+from dfopt.compare.dispatches import Dispatches, movable_dispatches
+from dfopt.compare.paid import cost_of
 from dfopt.errors import DfoptError
 from dfopt.problem.instance import Objective
 from dfopt.time_units import exact_time
@@ -92,14 +92,14 @@ def test_the_patience_that_is_shown_waits_little_if_none_is_good() -> None:
 @settings(max_examples=15, deadline=None)
 def test_costs_lie_between_bounds_and_what_was_recorded(trace: Trace) -> None:
     try:
-        arrivals = arrivals_of(trace, COUNTING)
+        movable_dispatches(trace, COUNTING)
     except DfoptError:
         return  # too many wake-ups are unknown
     frontier = frontier_of(trace, COUNTING, waits=[1, 3])
     recorded = frontier.rows[0]
     for row in frontier.rows[1:]:
-        assert isinstance(row.schedule, TimedSchedule)
-        assert not check_schedule(arrivals, row.schedule, module.NO_LIMIT)
+        assert isinstance(row.schedule, Dispatches)
+        assert not check_schedule(row.schedule, module.NO_LIMIT)
         if row.bound is not None:
             assert row.bound <= row.bound_with_lengths <= row.cost <= recorded.cost
     limited = [row.cost for row in frontier.rows if row.wait is not None]
@@ -221,15 +221,14 @@ def test_times_in_names_of_files_are_exact(length: int, unit: str | None, text: 
 
 def test_the_cheapest_schedule_that_keeps_to_a_limit_counts() -> None:
     frontier = frontier_of(IN_TURN, COUNTING)
-    arrivals = arrivals_of(IN_TURN, COUNTING)
     schedules = {row.scheduling: row.schedule for row in frontier.rows if row.schedule is not None}
     dear, cheap = schedules[Scheduling.RECORDED], schedules[Scheduling.SAME_MEAN_WAIT]
-    assert cost_of(arrivals, cheap) < cost_of(arrivals, dear)
+    assert cost_of(cheap) < cost_of(dear)
     late = replace(cheap, start=cheap.start + 1000)
     unlimited, nobody_later = module.WaitingLimit(), module.WaitingLimit(each=0)
-    assert cheapest_within(arrivals, unlimited, [dear, cheap]) is cheap
-    assert cheapest_within(arrivals, nobody_later, [late, dear]) is dear
-    assert cheapest_within(arrivals, nobody_later, [late]) is None
+    assert cheapest_within(unlimited, [dear, cheap]) is cheap
+    assert cheapest_within(nobody_later, [late, dear]) is dear
+    assert cheapest_within(nobody_later, [late]) is None
 
 
 def figures(frontier: WaitingFrontier) -> list[tuple[object, ...]]:

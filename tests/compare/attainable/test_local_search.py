@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from dfopt import replace
 from dfopt.compare.attainable.check import check_schedule
 from dfopt.compare.attainable.local_search import improve, search
-from dfopt.compare.attainable.timed_schedule import TimedSchedule, cost_of, recorded_schedule
 from dfopt.compare.attainable.waiting_limit import WaitingLimit
+from dfopt.compare.paid import cost_of
 from tests.compare.attainable.drawn import drawn_cases, random_arrivals, random_case
 from tests.compare.attainable.enumeration import cheapest_schedule
+from tests.compare.attainable.tables import table
 
 SAMPLE = 100
 STEPS = 5_000
@@ -23,10 +23,10 @@ STEPS = 5_000
 @given(drawn_cases(budgets=True, most=12))
 def test_is_valid_and_no_more_expensive(case):
     arrivals, limit = case
-    recorded = recorded_schedule(arrivals)
-    found = improve(arrivals, limit, recorded, steps=500)
-    assert check_schedule(arrivals, found, limit) == []
-    assert cost_of(arrivals, found) <= cost_of(arrivals, recorded)
+    recorded = arrivals
+    found = improve(recorded, limit, steps=500)
+    assert check_schedule(found, limit) == []
+    assert cost_of(found) <= cost_of(recorded)
 
 
 @pytest.mark.slow
@@ -34,11 +34,11 @@ def test_finds_most_optima():
     equal = 0
     for seed in range(SAMPLE):
         arrivals, limit = random_case(seed, budgets=seed % 2 == 1)
-        found = improve(arrivals, limit, recorded_schedule(arrivals), steps=STEPS, seed=seed)
-        assert check_schedule(arrivals, found, limit) == []
+        found = improve(arrivals, limit, steps=STEPS, seed=seed)
+        assert check_schedule(found, limit) == []
         optimum, _ = cheapest_schedule(arrivals, limit)
-        assert cost_of(arrivals, found) >= optimum
-        equal += cost_of(arrivals, found) == optimum
+        assert cost_of(found) >= optimum
+        equal += cost_of(found) == optimum
     assert equal >= 0.96 * SAMPLE
 
 
@@ -48,11 +48,8 @@ def larger(seed=0):
 
 def test_same_seed_same_schedule():
     arrivals = larger(3)
-    recorded = recorded_schedule(arrivals)
-    found = [
-        improve(arrivals, WaitingLimit(each=5), recorded, steps=20_000, seed=seed)
-        for seed in (1, 1, 2)
-    ]
+    recorded = arrivals
+    found = [improve(recorded, WaitingLimit(each=5), steps=20_000, seed=seed) for seed in (1, 1, 2)]
     assert np.array_equal(found[0].start, found[1].start)
     assert np.array_equal(found[0].cpu, found[1].cpu)
     assert not np.array_equal(found[0].start, found[2].start)
@@ -63,8 +60,8 @@ def test_changes_are_the_same_on_every_machine():
     answers = []
     for seed, costs in enumerate(("counting", "g", "f", "matrix")):
         arrivals = random_arrivals(Random(seed), most=120, most_cpus=3, costs=costs)
-        recorded = recorded_schedule(arrivals)
-        found = improve(arrivals, WaitingLimit(each=5), recorded, steps=5_000, seed=seed)
+        recorded = arrivals
+        found = improve(recorded, WaitingLimit(each=5), steps=5_000, seed=seed)
         answers.append(zlib.crc32(str((found.cpu.tolist(), found.start.tolist())).encode()))
     assert answers == [2641245666, 2622026903, 519683723, 3939804792]
 
@@ -74,63 +71,33 @@ def test_stretches(monkeypatch, seed):
     # What is short of a stretch in use: dispatches outside that wait, and are waited for.
     monkeypatch.setattr(search, "DISPATCHES", 12)
     arrivals = random_arrivals(Random(seed), most=120)
-    recorded = recorded_schedule(arrivals)
+    recorded = arrivals
     for limit in (WaitingLimit(each=3), WaitingLimit(total=10**6, long=4, most_long=10**6)):
-        found = improve(arrivals, limit, recorded, steps=5_000)
-        assert check_schedule(arrivals, found, limit) == []
-        assert cost_of(arrivals, found) <= cost_of(arrivals, recorded)
+        found = improve(recorded, limit, steps=5_000)
+        assert check_schedule(found, limit) == []
+        assert cost_of(found) <= cost_of(recorded)
 
 
 def test_more_waiting_for_fewer_switches():
     # On one CPU A and B take turns, each 1 long and ready at once. Without a limit: one switch.
     arrivals = turns()
-    recorded = recorded_schedule(arrivals)
-    assert cost_of(arrivals, recorded) == 7
-    found = improve(arrivals, WaitingLimit(total=28), recorded, steps=5_000)
-    assert cost_of(arrivals, found) == 1
+    recorded = arrivals
+    assert cost_of(recorded) == 7
+    found = improve(recorded, WaitingLimit(total=28), steps=5_000)
+    assert cost_of(found) == 1
     # Nobody later: the last one must not wait any longer, and so does each before it.
-    found = improve(arrivals, WaitingLimit(each=0), recorded, steps=5_000)
-    assert cost_of(arrivals, found) == 7
+    found = improve(recorded, WaitingLimit(each=0), steps=5_000)
+    assert cost_of(found) == 7
 
 
 def test_refuses_a_schedule_beyond_the_limit():
     arrivals = turns()
-    late = TimedSchedule(cpu=arrivals.cpu, start=arrivals.start + 1)
+    late = arrivals.moved(arrivals.cpu, arrivals.start + 1)
     with pytest.raises(ValueError, match="not within the limit"):
-        improve(arrivals, WaitingLimit(each=0), late, steps=1)
+        improve(late, WaitingLimit(each=0), steps=1)
 
 
 def turns():
     """Return arrivals of eight dispatches of two fragments on one CPU, all ready at 0."""
-    arrivals = random_arrivals(Random(1), most=8, most_cpus=1, blocks=False, zero_lengths=False)
-    count = 8
-    none = np.full(count, -1, np.intp)
-    numbers = np.arange(count, dtype=np.int64)
-    zeros, ones = np.zeros(count, np.int64), np.ones(count, np.int64)
-    return replace(
-        arrivals,
-        cpus=1,
-        row=np.arange(count),
-        fragment=(numbers % 2).astype(np.int32),
-        task=numbers.astype(np.int32),
-        cpu=np.zeros(count, np.int32),
-        start=numbers,
-        length=ones,
-        ready_from=zeros,
-        ready_by=zeros,
-        previous=none,
-        previous_end=np.full(count, np.iinfo(np.int64).min),
-        waker=none,
-        waker_offset=zeros,
-        continues=np.zeros(count, np.bool_),
-        latest=np.full(count, np.iinfo(np.int64).max),
-        costs=replace(
-            arrivals.costs,
-            entry=ones,
-            exit=zeros,
-            always=zeros,
-            first=zeros,
-            last=zeros,
-            matrix=np.zeros((0, 0), np.int64),
-        ),
-    )
+    numbers = np.arange(8)
+    return table(start=numbers, fragment=numbers % 2, length=1, ready_from=0, ready_by=0, entry=1)

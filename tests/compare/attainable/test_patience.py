@@ -9,13 +9,15 @@ from hypothesis import strategies as st
 
 from dfopt import replace
 from dfopt.compare.attainable import patience as patience_file
-from dfopt.compare.attainable.arrivals import NONE, Arrivals, FixedBlocks, SwitchCosts
 from dfopt.compare.attainable.check import check_schedule
 from dfopt.compare.attainable.patience import run_patiently, usual_patiences
-from dfopt.compare.attainable.timed_schedule import cost_of, waits_of
 from dfopt.compare.attainable.waiting_limit import WaitingLimit
+from dfopt.compare.dispatches import NONE, TRANSPARENT
+from dfopt.compare.paid import cost_of
 from dfopt.errors import DfoptError
+from dfopt.trace.trace import UNMANAGED
 from tests.compare.attainable.drawn import ALWAYS, drawn_arrivals
+from tests.compare.attainable.tables import fixed, table
 
 A, B, C = range(3)
 PATIENCE = st.sampled_from((0, 1, 3, 10, 100))
@@ -43,23 +45,17 @@ def arrivals_with(  # noqa: PLR0913 - most of them have a default
     rows = [(*dispatch, *(NONE, NONE, 0)[len(dispatch) - 3 :]) for dispatch in dispatches]
     fragment, ready, length, previous, waker, offset = np.array(rows, np.int64).reshape(-1, 6).T
     count = len(rows)
-    none, ones = np.zeros(count, np.int64), np.ones(count, np.int64)
-    cpu, start = np.array(places or list(zip(none, ready, strict=True))).reshape(-1, 2).T
+    cpu, start = np.array(places or list(zip([0] * count, ready, strict=True))).reshape(-1, 2).T
     task = np.arange(count)
     for dispatch in range(count):
         if previous[dispatch] != NONE:
             task[dispatch] = task[previous[dispatch]]
-    block_cpu, block_start, block_end, evicts = np.array(sorted(blocks), np.int64).reshape(-1, 4).T
-    of_blocks = np.zeros(len(blocks), np.int64)
-    cut_cpu, cut_time = np.array(sorted(cuts), np.int64).reshape(-1, 2).T
     ends = np.where(previous == NONE, -ALWAYS, (start + length)[previous])
-    return Arrivals(
+    return table(
         cpus=cpus,
-        cpu_number=np.arange(cpus, dtype=np.int32),
-        row=np.arange(count),
-        fragment=fragment.astype(np.int32),
-        task=task.astype(np.int32),
-        cpu=cpu.astype(np.int32),
+        fragment=fragment,
+        task=task,
+        cpu=cpu,
         start=start,
         length=length,
         ready_from=ready,
@@ -68,25 +64,15 @@ def arrivals_with(  # noqa: PLR0913 - most of them have a default
         previous_end=ends,
         waker=waker,
         waker_offset=offset,
-        continues=np.zeros(count, bool),
-        latest=np.array(latest or [ALWAYS] * count, np.int64),
-        costs=SwitchCosts(
-            entry=ones, exit=none, always=none, first=none, last=none,
-            matrix=np.zeros((0, 0), np.int64),
-        ),
-        blocks=FixedBlocks(
-            row=np.full(len(blocks), NONE),
-            cpu=block_cpu.astype(np.int32), start=block_start, end=block_end,
-            evicts=evicts.astype(bool), entry=of_blocks, exit=of_blocks,
-            first=of_blocks, last=of_blocks,
-        ),
-        cut_cpu=cut_cpu.astype(np.int32),
-        cut_time=cut_time,
-    )  # fmt: skip
+        latest=latest or ALWAYS,
+        entry=1,
+        cuts=cuts,
+        around=fixed(blocks),
+    )
 
 
 def problems(arrivals, schedule):
-    return check_schedule(arrivals, schedule, WaitingLimit())
+    return check_schedule(schedule, WaitingLimit())
 
 
 def starts(arrivals, patience):
@@ -117,7 +103,7 @@ def test_patience_saves_a_change():
     arrivals = arrivals_with([(A, 0, 10), (B, 9, 10), (A, 15, 10)])
     assert starts(arrivals, 0) == [(0, 0), (0, 10), (0, 20)]
     assert starts(arrivals, 10) == [(0, 0), (0, 25), (0, 15)]
-    costs = [cost_of(arrivals, run_patiently(arrivals, patience)) for patience in (0, 10)]
+    costs = [cost_of(run_patiently(arrivals, patience)) for patience in (0, 10)]
     assert costs == [2, 1]
 
 
@@ -149,7 +135,7 @@ def test_a_block_takes_its_cpu_and_is_no_change():
     """The second dispatch would not end before the block begins; what is held stays."""
     arrivals = arrivals_with([(A, 0, 10), (A, 1, 10), (A, 2, 5)], blocks=[(0, 15, 30, False)])
     assert starts(arrivals, 0) == [(0, 0), (0, 30), (0, 10)]
-    assert cost_of(arrivals, run_patiently(arrivals, 0)) == 0
+    assert cost_of(run_patiently(arrivals, 0)) == 0
 
 
 def test_after_a_block_that_evicts_nothing_is_held():
@@ -216,7 +202,7 @@ def test_it_knows_no_future(arrivals, patience, data):
     arrivals = without_limits(arrivals)
     before = run_patiently(arrivals, patience)
     now = data.draw(st.sampled_from(sorted({0, *before.start.tolist()})), label="now")
-    ready = before.start - waits_of(arrivals, before)
+    ready = before.start - before.waits
     woken = arrivals.waker != NONE
     ready[woken] = np.maximum(
         ready[woken], before.start[arrivals.waker[woken]] + arrivals.waker_offset[woken]
@@ -230,7 +216,7 @@ def test_it_knows_no_future(arrivals, patience, data):
         length[row] = data.draw(numbers)
         fragment[row] = data.draw(st.integers(0, 4))
         ready_by[row] = now + data.draw(numbers)
-    blocks = arrivals.blocks
+    blocks, cuts = arrivals.fixed, arrivals.cuts
     horizon = now + int(arrivals.length.max())
     shift = data.draw(numbers)
     later = blocks.start >= horizon
@@ -239,13 +225,12 @@ def test_it_knows_no_future(arrivals, patience, data):
         length=length,
         fragment=fragment,
         ready_by=ready_by,
-        blocks=replace(
+        around=replace(
             blocks,
             start=blocks.start + shift * later,
-            end=blocks.end + shift * later,
-            evicts=blocks.evicts ^ later,
+            fragment=np.where(later, UNMANAGED + TRANSPARENT - blocks.fragment, blocks.fragment),
         ),
-        cut_time=arrivals.cut_time + shift * (arrivals.cut_time >= now),
+        cuts=replace(cuts, time=cuts.time + shift * (cuts.time >= now)),
     )
     after = run_patiently(other, patience)
     past = before.start < now
@@ -261,11 +246,11 @@ def test_without_patience_no_cpu_is_idle_that_has_work(arrivals):
     schedule = run_patiently(arrivals, 0)
     spans = [
         *zip(schedule.cpu, schedule.start, schedule.start + arrivals.length, strict=True),
-        *zip(arrivals.blocks.cpu, arrivals.blocks.start, arrivals.blocks.end, strict=True),
+        *zip(arrivals.fixed.cpu, arrivals.fixed.start, arrivals.fixed.end, strict=True),
     ]
     times = sorted({int(time) for _, start, end in spans for time in (start, end)})
-    blocks = arrivals.blocks
-    for row, wait in enumerate(waits_of(arrivals, schedule)):
+    blocks = arrivals.fixed
+    for row, wait in enumerate(schedule.waits):
         start, waker = int(schedule.start[row]), arrivals.waker[row]
         ready = start - int(wait)
         if waker != NONE:

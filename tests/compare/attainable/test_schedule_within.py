@@ -8,7 +8,6 @@ from dfopt.compare.attainable.check import check_schedule, checked_cost
 from dfopt.compare.attainable.frontier_of import limits_of
 from dfopt.compare.attainable.patience import run_patiently
 from dfopt.compare.attainable.schedule_within import schedule_within
-from dfopt.compare.attainable.timed_schedule import recorded_schedule, waits_of
 from dfopt.compare.attainable.waiting_limit import WaitingLimit
 from dfopt.errors import DfoptError
 from tests.compare.attainable.drawn import random_arrivals, random_case
@@ -21,10 +20,10 @@ def test_nearly_all_schedules_of_few_dispatches_cost_the_least() -> None:
     for seed in range(cases):
         arrivals, limit = random_case(seed, most=6, budgets=seed % 4 == 0)
         schedule = schedule_within(arrivals, limit)
-        assert check_schedule(arrivals, schedule, limit) == []
+        assert check_schedule(schedule, limit) == []
         found = cheapest_schedule(arrivals, limit)
         assert found is not None
-        cost = checked_cost(arrivals, schedule)
+        cost = checked_cost(schedule)
         assert cost >= found[0]
         optimal += cost == found[0]
     assert optimal >= 0.98 * cases
@@ -38,7 +37,7 @@ def test_a_larger_limit_costs_no_more_if_the_schedule_of_the_smaller_one_is_know
             known = [] if before is None else [before]
             schedule = schedule_within(arrivals, WaitingLimit(each=wait), known=known, effort=0.1)
             if before is not None:
-                assert checked_cost(arrivals, schedule) <= checked_cost(arrivals, before)
+                assert checked_cost(schedule) <= checked_cost(before)
             before = schedule
 
 
@@ -54,23 +53,23 @@ def test_what_keeps_the_recorded_waiting_costs_at_least_the_least() -> None:
         (limit,) = limits_of(arrivals, ())[1:]
         known = [run_patiently(arrivals, 3)]
         found = schedule_within(arrivals, limit, known=known, effort=0.1)
-        assert check_schedule(arrivals, found, limit) == []
+        assert check_schedule(found, limit) == []
         optimum, _ = cheapest_schedule(arrivals, limit)
-        assert optimum <= checked_cost(arrivals, found)
-        for schedule in (recorded_schedule(arrivals), *known):
-            if not check_schedule(arrivals, schedule, limit):
-                assert checked_cost(arrivals, found) <= checked_cost(arrivals, schedule)
+        assert optimum <= checked_cost(found)
+        for schedule in (arrivals, *known):
+            if not check_schedule(schedule, limit):
+                assert checked_cost(found) <= checked_cost(schedule)
 
 
 def test_more_waiting_costs_less() -> None:
     arrivals = random_arrivals(Random(8), most=150, most_cpus=2, costs="counting")
-    recorded = recorded_schedule(arrivals)
-    total = int(waits_of(arrivals, recorded).sum())
+    recorded = arrivals
+    total = int(recorded.waits.sum())
     costs = [
-        checked_cost(arrivals, schedule_within(arrivals, WaitingLimit(total=most), effort=0.3))
+        checked_cost(schedule_within(arrivals, WaitingLimit(total=most), effort=0.3))
         for most in (total, 10 * total)
     ]
-    assert costs[1] <= costs[0] < checked_cost(arrivals, recorded)
+    assert costs[1] <= costs[0] < checked_cost(recorded)
 
 
 def test_the_same_arguments_give_the_same_schedule() -> None:
@@ -78,4 +77,4 @@ def test_the_same_arguments_give_the_same_schedule() -> None:
     first, second = (schedule_within(arrivals, limit) for _ in range(2))
     assert (first.cpu == second.cpu).all()
     assert (first.start == second.start).all()
-    assert checked_cost(arrivals, first) <= checked_cost(arrivals, recorded_schedule(arrivals))
+    assert checked_cost(first) <= checked_cost(arrivals)

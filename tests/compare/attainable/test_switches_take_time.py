@@ -6,23 +6,17 @@ from hypothesis import strategies as st
 
 from dfopt import replace
 from dfopt.compare import CostModel
-from dfopt.compare.attainable.arrivals import NONE, Arrivals, arrivals_of
 from dfopt.compare.attainable.check import check_schedule
 from dfopt.compare.attainable.frontier import Scheduling
 from dfopt.compare.attainable.frontier_of import frontier_of
-from dfopt.compare.attainable.switches_take_time import starts_with_switches, with_switches
-from dfopt.compare.attainable.timed_schedule import (
-    TimedSchedule,
-    cost_of,
-    recorded_schedule,
-    switch_costs_of,
-)
+from dfopt.compare.attainable.switches_take_time import delayed_by_switches, with_switches
 from dfopt.compare.attainable.waiting_limit import WaitingLimit
-from dfopt.compare.dispatches import dispatches_of
-from dfopt.compare.realised import charges_of, realised_of
+from dfopt.compare.dispatches import NONE, Dispatches, dispatches_of, movable_dispatches
+from dfopt.compare.paid import charges_of, cost_of, realised_of, switches_of
 from dfopt.problem.penalties import PenaltyG
 from dfopt.trace.lengths import Lengths
 from tests.compare.attainable.drawn import ALWAYS, drawn_arrivals
+from tests.compare.attainable.tables import dearer, re_recorded
 from tests.compare.drawn import labelled_traces, models
 from tests.trace.woken import SLEEPS, woken_trace
 
@@ -39,55 +33,51 @@ QUEUE = woken_trace(
 """One after the other in order of arrival; each load of 20 has its time before the start."""
 
 
-def free_of_cost(arrivals: Arrivals) -> Arrivals:
+def free_of_cost(arrivals: Dispatches) -> Dispatches:
     """Return the same, with switches that cost nothing."""
-    return scaled(arrivals, times=1, costs=0)
+    return dearer(arrivals, 0)
 
 
-def scaled(arrivals: Arrivals, *, times: int, costs: int) -> Arrivals:
-    """Return the same with all times and costs multiplied; what stands for none remains."""
-
-    def longer(column: np.ndarray) -> np.ndarray:
-        return np.where(np.abs(column) < 2**40, column * times, column)
-
-    blocks = arrivals.blocks
-    of_block = {name: getattr(blocks, name) * costs for name in ("entry", "exit", "first", "last")}
-    of_switch = {
-        name: getattr(arrivals.costs, name) * costs
-        for name in ("entry", "exit", "always", "first", "last", "matrix")
-    }
-    of_time = {
-        name: longer(getattr(arrivals, name))
-        for name in (
-            "start", "length", "ready_from", "ready_by", "previous_end", "waker_offset", "latest",
-            "cut_time",
-        )
-    }  # fmt: skip
+def longer(arrivals: Dispatches, factor: int) -> Dispatches:
+    """Return the same with all times multiplied; what stands for none remains."""
+    names = (
+        "start", "recorded", "length", "ready_from", "ready_by", "previous_end", "waker_offset",
+        "latest",
+    )  # fmt: skip
+    columns = {name: getattr(arrivals, name) for name in names}
     return replace(
         arrivals,
-        **of_time,
-        costs=replace(arrivals.costs, **of_switch),
-        blocks=replace(blocks, start=blocks.start * times, end=blocks.end * times, **of_block),
+        **{
+            name: np.where(np.abs(column) < 2**40, column * factor, column)
+            for name, column in columns.items()
+        },
+        cuts=replace(arrivals.cuts, time=arrivals.cuts.time * factor),
+        around=None if arrivals.around is None else longer(arrivals.around, factor),
     )
 
 
+def loads_of(schedule: Dispatches) -> np.ndarray:
+    """Return what the switch to each dispatch costs."""
+    return switches_of(schedule.paying).cost[: len(schedule)]
+
+
 def test_what_was_recorded_with_room_for_loads_starts_when_it_did() -> None:
-    arrivals = arrivals_of(QUEUE, LOADS)
-    recorded = recorded_schedule(arrivals)
-    assert starts_with_switches(arrivals, recorded).tolist() == [20, 45, 70, 75]
-    found = with_switches(arrivals, recorded)
+    arrivals = movable_dispatches(QUEUE, LOADS)
+    recorded = arrivals
+    assert delayed_by_switches(recorded).start.tolist() == [20, 45, 70, 75]
+    found = with_switches(recorded)
     assert (found.later, found.latest_by) == (0, 0)
     # Of the waits, 20, 42, 20 and 25, the loads are a part.
     assert (found.total_wait, found.p99_wait) == (107, 42)
 
 
 def test_a_load_that_comes_when_the_request_does_makes_it_late() -> None:
-    arrivals = arrivals_of(QUEUE, LOADS)
+    arrivals = movable_dispatches(QUEUE, LOADS)
     # Without loads c and d can run at once when they come, before b, which nobody loads for then.
-    schedule = TimedSchedule(cpu=arrivals.cpu, start=np.array([0, 65, 50, 55]))
-    assert switch_costs_of(arrivals, schedule)[0].tolist() == [20, 20, 0, 0]
-    assert starts_with_switches(arrivals, schedule).tolist() == [20, 80, 50, 55]
-    found = with_switches(arrivals, schedule)
+    schedule = arrivals.moved(arrivals.cpu, np.array([0, 65, 50, 55]))
+    assert loads_of(schedule).tolist() == [20, 20, 0, 0]
+    assert delayed_by_switches(schedule).start.tolist() == [20, 80, 50, 55]
+    found = with_switches(schedule)
     assert (found.later, found.latest_by) == (1, 35)
     assert (found.total_wait, found.p99_wait) == (20 + 77 + 0 + 5, 77)
 
@@ -99,26 +89,26 @@ def test_a_switch_and_its_dispatch_run_beside_no_block() -> None:
         wakeups=[(0, None, "a"), (10, None, "e")],
         cpus=1,
     )
-    arrivals = arrivals_of(trace, LOADS)
-    assert starts_with_switches(arrivals, recorded_schedule(arrivals)).tolist() == [20]
-    slow = arrivals_of(trace, replace(LOADS, penalty=PenaltyG(fill=26, write_back=0)))
-    assert starts_with_switches(slow, recorded_schedule(slow)).tolist() == [66]
+    arrivals = movable_dispatches(trace, LOADS)
+    assert delayed_by_switches(arrivals).start.tolist() == [20]
+    slow = movable_dispatches(trace, replace(LOADS, penalty=PenaltyG(fill=26, write_back=0)))
+    assert delayed_by_switches(slow).start.tolist() == [66]
 
 
 @given(arrivals=drawn_arrivals())
-def test_switches_that_cost_nothing_make_nothing_late(arrivals: Arrivals) -> None:
+def test_switches_that_cost_nothing_make_nothing_late(arrivals: Dispatches) -> None:
     free = free_of_cost(arrivals)
-    assert (starts_with_switches(free, recorded_schedule(free)) <= free.start).all()
-    assert with_switches(free, recorded_schedule(free)).later == 0
+    assert (delayed_by_switches(free).start <= free.start).all()
+    assert with_switches(free).later == 0
 
 
 @given(arrivals=drawn_arrivals(zero_lengths=False))
-def test_switches_have_their_time(arrivals: Arrivals) -> None:
+def test_switches_have_their_time(arrivals: Dispatches) -> None:
     arrivals = replace(arrivals, latest=np.full(len(arrivals), ALWAYS))
-    recorded = recorded_schedule(arrivals)
-    loads = switch_costs_of(arrivals, recorded)[0]
-    start = starts_with_switches(arrivals, recorded)
-    assert not check_schedule(arrivals, replace(recorded, start=start), WaitingLimit())
+    recorded = arrivals
+    loads = loads_of(recorded)
+    start = delayed_by_switches(recorded).start
+    assert not check_schedule(replace(recorded, start=start), WaitingLimit())
     assert (start - loads >= arrivals.ready_by).all()
     end = start + arrivals.length
     for cpu in range(arrivals.cpus):
@@ -129,17 +119,17 @@ def test_switches_have_their_time(arrivals: Arrivals) -> None:
 
 
 @given(arrivals=drawn_arrivals(zero_lengths=False, blocks=False))
-def test_a_recording_with_room_for_loads_makes_nothing_late(arrivals: Arrivals) -> None:
-    start = starts_with_switches(arrivals, recorded_schedule(arrivals))
-    roomy = replace(arrivals, start=start)
-    assert with_switches(roomy, recorded_schedule(roomy)).later == 0
+def test_a_recording_with_room_for_loads_makes_nothing_late(arrivals: Dispatches) -> None:
+    start = delayed_by_switches(arrivals).start
+    roomy = re_recorded(arrivals, start)
+    assert with_switches(roomy).later == 0
 
 
 @given(arrivals=drawn_arrivals(), factor=st.integers(2, 1000))
-def test_times_scale(arrivals: Arrivals, factor: int) -> None:
-    larger = scaled(arrivals, times=factor, costs=factor)
-    found = with_switches(arrivals, recorded_schedule(arrivals))
-    of_larger = with_switches(larger, recorded_schedule(larger))
+def test_times_scale(arrivals: Dispatches, factor: int) -> None:
+    larger = longer(dearer(arrivals, factor), factor)
+    found = with_switches(arrivals)
+    of_larger = with_switches(larger)
     assert of_larger.later == found.later
     for name in ("latest_by", "total_wait", "p99_wait"):
         assert getattr(of_larger, name) == factor * getattr(found, name)
@@ -147,11 +137,11 @@ def test_times_scale(arrivals: Arrivals, factor: int) -> None:
 
 @given(trace=labelled_traces(), model=models())
 def test_what_was_recorded_has_as_many_switches_as_were_realised(trace, model) -> None:
-    arrivals = arrivals_of(trace, model, timeline_only=True)
+    arrivals = movable_dispatches(trace, model, timeline_only=True)
     dispatches = dispatches_of(trace, model)
     realised = realised_of(dispatches, charges_of(dispatches, model))
-    assert switch_costs_of(arrivals, recorded_schedule(arrivals))[1] == realised.switches
-    assert cost_of(arrivals, recorded_schedule(arrivals)) == realised.total
+    assert switches_of(arrivals.paying).changes.sum() == realised.switches
+    assert cost_of(arrivals) == realised.total
 
 
 def test_only_lengths_without_switches_are_replayed() -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from dfopt.compare import CostModel
-from dfopt.compare.attainable.arrivals import arrivals_of
-from dfopt.compare.attainable.timed_schedule import cost_of, recorded_schedule, waits_of
+from dfopt.compare.dispatches import movable_dispatches
+from dfopt.compare.paid import cost_of
 from dfopt.problem.penalties import PenaltyG
 from dfopt.simulate.kernel import Kernel
 from dfopt.simulate.policies import POLICIES
@@ -105,14 +105,14 @@ def test_it_is_known_when_all_dispatches_were_ready(scenario: Scenario, policy: 
     except UnfitError as error:
         pytest.skip(str(error))
     model = CostModel(penalty=scenario.penalty, cold_start=scenario.cold_start)
-    arrivals = arrivals_of(done.trace, model)
-    recorded = recorded_schedule(arrivals)
+    arrivals = movable_dispatches(done.trace, model)
+    recorded = arrivals
     assert readiness_of(done.trace).known.all()
     assert arrivals.unknown == 0
     assert arrivals.warnings == ()
-    assert (waits_of(arrivals, recorded) >= 0).all()
+    assert (recorded.waits >= 0).all()
     assert (arrivals.latest_starts(0) >= arrivals.start).all()
-    assert cost_of(arrivals, recorded) == sum(done.counters.penalties)
+    assert cost_of(recorded) == sum(done.counters.penalties)
 
 
 def test_waits_are_among_those_that_were_counted() -> None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dfopt.compare.attainable.arrivals import NONE, Arrivals
-from dfopt.compare.dispatches import Rows
+from dfopt.compare.dispatches import NONE, Dispatches, Rows
 from dfopt.native.library import Rows as Records
 from dfopt.native.library import rows_of
 from dfopt.native.trace import (
@@ -22,6 +21,7 @@ from dfopt.native.trace import (
     Table,
 )
 from dfopt.trace.events import Integers
+from dfopt.trace.trace import UNMANAGED
 
 
 class Sections:
@@ -37,14 +37,14 @@ class Sections:
         For how long each of them may wait; None: no such limit.
     """
 
-    def __init__(self, arrivals: Arrivals, cpu: Table, start: Table, wait: int | None) -> None:
+    def __init__(self, arrivals: Dispatches, cpu: Table, start: Table, wait: int | None) -> None:
         self.arrivals, self.cpu, self.start = arrivals, cpu, start
         self._latest = arrivals.latest_starts(wait)
         count, cpus = len(arrivals), arrivals.cpus
         self._next, self._woken, self._first_woken = arrivals.followers()
         self._local = np.full(count, NOTHING, np.int64)
-        costs = arrivals.costs
-        entry = costs.matrix.mean(axis=0)[arrivals.fragment] if costs.matrix.size else costs.entry
+        matrix = arrivals.matrix
+        entry = matrix.mean(axis=0)[arrivals.fragment] if matrix.size else arrivals.entry
         fragments = int(arrivals.fragment.max()) + 1
         uses = np.maximum(np.bincount(arrivals.fragment, minlength=fragments), 1)
         self._weights = np.bincount(arrivals.fragment, entry, fragments) / uses
@@ -61,13 +61,13 @@ class Sections:
 
     def _arrange_blocks(self) -> None:
         """Order the blocks and cuts of each CPU by their starts."""
-        blocks, arrivals = self.arrivals.blocks, self.arrivals
-        cuts = len(arrivals.cut_cpu)
-        cpu = np.concatenate([blocks.cpu, arrivals.cut_cpu])
-        start = np.concatenate([blocks.start, arrivals.cut_time])
-        end = np.concatenate([blocks.end, arrivals.cut_time])
-        role = np.concatenate([np.where(blocks.evicts, EVICTS, PLAIN), np.full(cuts, CUT)])
-        block = np.concatenate([np.arange(len(blocks.cpu)), np.full(cuts, NONE)])
+        blocks, arrivals, cuts = self.arrivals.fixed, self.arrivals, self.arrivals.cuts
+        evicts = blocks.fragment == UNMANAGED
+        cpu = np.concatenate([blocks.cpu, cuts.cpu])
+        start = np.concatenate([blocks.start, cuts.time])
+        end = np.concatenate([blocks.end, cuts.time])
+        role = np.concatenate([np.where(evicts, EVICTS, PLAIN), np.full(len(cuts.cpu), CUT)])
+        block = np.concatenate([np.arange(len(blocks)), np.full(len(cuts.cpu), NONE)])
         order = np.lexsort((end, role != CUT, start, cpu))
         self._fixed_first = np.searchsorted(cpu[order], np.arange(arrivals.cpus + 1))
         self._fixed = rows_of(FIXED, start=start, end=end, role=role, element=block)[order]
@@ -142,15 +142,14 @@ class Sections:
                     int(latest[j]), int((start[beyond] - arrivals.waker_offset[beyond]).min())
                 )
         local[inside] = NOTHING
-        costs = arrivals.costs
         rows = rows_of(
             ELEMENT,
             fragment=arrivals.fragment[inside],
-            entry=costs.entry[inside],
-            exit=costs.exit[inside],
-            always=costs.always[inside],
-            first=costs.first[inside],
-            last=costs.last[inside],
+            entry=arrivals.entry[inside],
+            exit=arrivals.exit[inside],
+            always=arrivals.always[inside],
+            first=arrivals.first[inside],
+            last=arrivals.last[inside],
             length=length,
             low=low,
             since=since,
@@ -179,7 +178,7 @@ class Sections:
     def _section(self, dispatches: Records, tails: Rows, limits: SectionLimits) -> Section:
         """Return the section of some dispatches; ``tails`` are those that follow on the CPUs."""
         arrivals, count = self.arrivals, len(dispatches)
-        matrix, cpus = arrivals.costs.matrix, arrivals.cpus
+        matrix, cpus = arrivals.matrix, arrivals.cpus
         others, fixed, around = self._surroundings(count, tails)
         elements = np.concatenate([dispatches, others])
         managed, fragment = elements["fragment"] >= 0, elements["fragment"]
@@ -214,7 +213,7 @@ class Sections:
 
         A section has ``count`` dispatches; ``tails`` are those that follow it on the CPUs.
         """
-        arrivals, costs, blocks = self.arrivals, self.arrivals.costs, self.arrivals.blocks
+        arrivals, blocks = self.arrivals, self.arrivals.fixed
         around = rows_of(
             CPU,
             free_from=np.full(arrivals.cpus, -FAR),
@@ -232,7 +231,13 @@ class Sections:
                 if neighbour == NONE:
                     continue
                 around[field][cpu] = count + len(others)
-                columns = (costs.entry, costs.exit, costs.always, costs.first, costs.last)
+                columns = (
+                    arrivals.entry,
+                    arrivals.exit,
+                    arrivals.always,
+                    arrivals.first,
+                    arrivals.last,
+                )
                 of_costs = (int(column[neighbour]) for column in columns)
                 others.append((int(arrivals.fragment[neighbour]), *of_costs))
                 start = int(self.start[neighbour])

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dfopt.compare.attainable.arrivals import Arrivals
 from dfopt.compare.attainable.bound.linear_program import (
     condition_prices,
     due_in,
@@ -26,7 +25,7 @@ from dfopt.compare.attainable.bound.proof import (
     check_proof,
 )
 from dfopt.compare.attainable.bound.visit_costs import TraceStretch, least_costs, whole_stretch
-from dfopt.compare.dispatches import Rows
+from dfopt.compare.dispatches import Dispatches, Rows
 from dfopt.structs import replace
 
 DISPATCHES_A_STRETCH = 3_000
@@ -137,12 +136,12 @@ class StretchBound:
         return rows[np.argsort(first[rows], kind="stable")]
 
 
-def lower_bound(arrivals: Arrivals, wait: int, *, uses_lengths: bool) -> WaitingBound:
+def lower_bound(dispatches: Dispatches, wait: int, *, uses_lengths: bool) -> WaitingBound:
     """Return a lower bound on the sum of all costs of every schedule within a waiting limit.
 
     Parameters
     ----------
-    arrivals
+    dispatches
         The dispatches, at least one.
     wait
         The longest wait that is permitted, see
@@ -150,33 +149,33 @@ def lower_bound(arrivals: Arrivals, wait: int, *, uses_lengths: bool) -> Waiting
     uses_lengths
         Whether dispatches are as long as recorded; otherwise the bound holds for any lengths.
     """
-    work = stretch_bounds(arrivals, wait, uses_lengths=uses_lengths)
+    work = stretch_bounds(dispatches, wait, uses_lengths=uses_lengths)
     prices = [prices for stretch in work for prices in stretch.perform()]
-    return proven_bound(arrivals, wait, work, prices, uses_lengths=uses_lengths)
+    return proven_bound(dispatches, wait, work, prices, uses_lengths=uses_lengths)
 
 
-def stretch_bounds(arrivals: Arrivals, wait: int, *, uses_lengths: bool) -> list[StretchBound]:
+def stretch_bounds(dispatches: Dispatches, wait: int, *, uses_lengths: bool) -> list[StretchBound]:
     """Return the work of which :func:`lower_bound` consists, in independent pieces.
 
     See there for the parameters.
     """
-    costs = least_costs(arrivals)
-    whole = whole_stretch(arrivals, costs, wait, uses_lengths=uses_lengths)
+    costs = least_costs(dispatches)
+    whole = whole_stretch(dispatches, costs, wait, uses_lengths=uses_lengths)
     highest_cost = max(1, int((costs.entry + costs.exit).max()))
     # Fine enough for prices of a nanosecond, if prices of some entries add up within 64 bits.
-    scale = max(1, min(FINEST, LARGEST // (32 * len(arrivals) * highest_cost)))
-    ends = _stretch_ends(whole, np.arange(len(arrivals)), DISPATCHES_A_STRETCH)
+    scale = max(1, min(FINEST, LARGEST // (32 * len(dispatches) * highest_cost)))
+    ends = _stretch_ends(whole, np.arange(len(dispatches)), DISPATCHES_A_STRETCH)
     return [
         StretchBound(
             stretch=part, uses_lengths=uses_lengths, step=max(1, wait // STEPS_A_WAIT), scale=scale
         )
         # Stretches end at all cuts.
-        for part in _parts(whole, [*ends, *arrivals.cut_time.tolist()])
+        for part in _parts(whole, [*ends, *dispatches.cuts.time.tolist()])
     ]
 
 
 def proven_bound(
-    arrivals: Arrivals,
+    dispatches: Dispatches,
     wait: int,
     work: list[StretchBound],
     prices: list[StretchPrices],
@@ -190,7 +189,7 @@ def proven_bound(
         scale=work[0].scale,
         stretches=tuple(sorted(prices, key=lambda stretch: stretch.begin)),
     )
-    checked = check_proof(arrivals, proof)
+    checked = check_proof(dispatches, proof)
     assert checked.value is not None, checked.problems
     return WaitingBound(value=checked.value, proof=proof)
 

@@ -33,9 +33,9 @@ from msgspec import Meta, field
 from msgspec.structs import fields
 
 from dfopt.checks import LARGEST_TOTAL
-from dfopt.compare.attainable.arrivals import Arrivals
 from dfopt.compare.attainable.bound.cpu_paths import Conditions, CpuPaths, cpu_paths
 from dfopt.compare.attainable.bound.visit_costs import TraceStretch, least_costs, whole_stretch
+from dfopt.compare.dispatches import Dispatches
 from dfopt.errors import FileError
 from dfopt.structs import DocumentPart, Natural, Signed
 from dfopt.trace.events import Integers, no_times
@@ -80,7 +80,7 @@ class DispatchPrices(DocumentPart, eq=False):
     Parameters
     ----------
     dispatch
-        Rows of the :class:`~dfopt.compare.attainable.arrivals.Arrivals`, each at most once.
+        Rows of the :class:`~dfopt.compare.dispatches.Dispatches`, each at most once.
     price
         The price for each of them.
     """
@@ -177,9 +177,9 @@ class FaultyProofError(Exception):
     """A proof relies on a condition that is not known to hold, or is no proof at all."""
 
 
-def check_proof(arrivals: Arrivals, proof: WaitingProof) -> CheckedBound:
+def check_proof(dispatches: Dispatches, proof: WaitingProof) -> CheckedBound:
     """Return the bound that a proof proves, or what is wrong with it."""
-    costs = least_costs(arrivals)
+    costs = least_costs(dispatches)
     largest = max(int(c.max()) for c in (costs.entry, costs.exit, costs.first, costs.last))
     try:
         if proof.scale < 1:
@@ -189,7 +189,7 @@ def check_proof(arrivals: Arrivals, proof: WaitingProof) -> CheckedBound:
         _check_size(largest, proof.scale, "a cost x scale")
     except FaultyProofError as fault:
         return CheckedBound(value=None, problems=(str(fault),))
-    whole = whole_stretch(arrivals, costs, proof.wait, uses_lengths=proof.uses_lengths)
+    whole = whole_stretch(dispatches, costs, proof.wait, uses_lengths=proof.uses_lengths)
     # Visits cost a multiple of the unit, in each stretch and in all together.
     unit = costs.unit * proof.scale
     problems = []
@@ -198,7 +198,7 @@ def check_proof(arrivals: Arrivals, proof: WaitingProof) -> CheckedBound:
         try:
             if stretch.begin < before:
                 raise FaultyProofError("it begins before the stretch before it ends")
-            _check_stretch(stretch, proof, whole, arrivals.cut_time)
+            _check_stretch(stretch, proof, whole, dispatches.cuts.time)
             proven = max(0, _proven_by(stretch, proof.scale, whole))
         except FaultyProofError as fault:
             problems.append(f"stretches[{position}]: {fault}")

@@ -4,27 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from dfopt.compare.attainable.arrivals import Arrivals
 from dfopt.compare.attainable.bound.proof import WaitingProof
 from dfopt.compare.cost_model import CostModel
+from dfopt.compare.dispatches import Dispatches
 from dfopt.files import write_text
 from dfopt.files.documents import DocumentType
 from dfopt.files.formats import Format
 from dfopt.structs import Natural
-
-ARRIVAL_COLUMNS = (
-    "cpu_number", "row", "fragment", "task", "cpu", "start", "length", "ready_from", "ready_by",
-    "previous", "previous_end", "waker", "waker_offset", "continues", "latest", "cut_cpu",
-    "cut_time",
-)  # fmt: skip
-"""What the digest of arrivals covers, besides costs and blocks."""
+from dfopt.trace.trace import UNMANAGED
 
 
 class SavedProof(WaitingProof, eq=False):
@@ -35,7 +27,7 @@ class SavedProof(WaitingProof, eq=False):
     trace
         The name of the trace, for people.
     sha256
-        The digest of the arrivals, see :func:`arrivals_digest`.
+        The digest of the dispatches, see :func:`digest_of`.
     model
         What switches cost.
     lower_bound
@@ -51,23 +43,30 @@ class SavedProof(WaitingProof, eq=False):
 PROOFS = DocumentType(Format.WAITING_PROOF, SavedProof)
 
 
-def arrivals_digest(arrivals: Arrivals) -> str:
+def digest_of(dispatches: Dispatches) -> str:
     """Return the SHA-256 of dispatches, their labels, when each was ready, and all costs."""
+    fixed, order = dispatches.fixed, np.lexsort((dispatches.cuts.time, dispatches.cuts.cpu))
+    cuts, costs = dispatches.cuts.chosen(order), ("entry", "exit", "always", "first", "last")
+    of_each = (
+        "row", "fragment", "task", "cpu", "start", "length", "ready_from", "ready_by", "previous",
+        "previous_end", "waker", "waker_offset", "continues", "latest",
+    )  # fmt: skip
+    columns = {
+        "cpu_number": dispatches.cpu_number,
+        **{name: getattr(dispatches, name) for name in of_each},
+        "cut_cpu": cuts.cpu,
+        "cut_time": cuts.time,
+        **{f"costs.{name}": getattr(dispatches, name) for name in (*costs, "matrix")},
+        **{f"blocks.{name}": getattr(fixed, name) for name in ("row", "cpu", "start", "end")},
+        "blocks.evicts": fixed.fragment == UNMANAGED,
+        **{f"blocks.{name}": getattr(fixed, name) for name in costs if name != "always"},
+    }
     digest = hashlib.sha256()
-    for name, column in _columns(arrivals):
+    for name, column in columns.items():
         values = np.ascontiguousarray(column, dtype="<i8")
         digest.update(f"{name} {values.shape} ".encode())
         digest.update(values.tobytes())
     return digest.hexdigest()
-
-
-def _columns(arrivals: Arrivals) -> Iterator[tuple[str, Any]]:
-    for name in ARRIVAL_COLUMNS:
-        yield name, getattr(arrivals, name)
-    for part in ("costs", "blocks"):
-        table = getattr(arrivals, part)
-        for field in fields(table):
-            yield f"{part}.{field.name}", getattr(table, field.name)
 
 
 def proof_document(saved: SavedProof) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from bisect import bisect_left
 
 import numpy as np
 
-from dfopt.compare.attainable.arrivals import NONE, Arrivals
+from dfopt.compare.dispatches import NONE, Dispatches
 from dfopt.trace.events import Integers
 
 Blocks = tuple[tuple[Integers, Integers], ...]
@@ -39,47 +39,45 @@ NEVER = 2**62
 
 
 def start_windows(
-    arrivals: Arrivals, wait: int, *, uses_lengths: bool
+    dispatches: Dispatches, wait: int, *, uses_lengths: bool
 ) -> tuple[Integers, Integers]:
     """Return the earliest and the latest start of each dispatch if none waits longer than ``wait``.
 
     Without ``uses_lengths`` a preempted task may go on as soon as the first part of its work was
     ready, since that part could have been shorter.
     """
-    earliest, latest = arrivals.ready_from, arrivals.latest_starts_for_bounds(wait)
+    earliest, latest = dispatches.ready_from, dispatches.latest_starts_for_bounds(wait)
     if not uses_lengths:
         return earliest, latest
-    earliest = _after_previous(arrivals, earliest)
-    blocks = blocks_by_cpu(arrivals)
+    earliest = _after_previous(dispatches, earliest)
+    blocks = blocks_by_cpu(dispatches)
     for _ in range(MOST_ROUNDS):
         before = earliest
         for raised in (_after_work, _after_busy_times):
-            found = raised(blocks, arrivals.length, earliest, latest)
-            earliest = _after_previous(arrivals, found)
+            found = raised(blocks, dispatches.length, earliest, latest)
+            earliest = _after_previous(dispatches, found)
         if (earliest == before).all():
             break
     return earliest, latest
 
 
-def blocks_by_cpu(arrivals: Arrivals) -> Blocks:
+def blocks_by_cpu(dispatches: Dispatches) -> Blocks:
     """Return for each CPU begin and end of the times for which blocks keep it, each time once."""
-    blocks = arrivals.blocks
-    found = []
-    for cpu in range(arrivals.cpus):
-        own = np.flatnonzero(blocks.cpu == cpu)
-        own = own[np.argsort(blocks.start[own], kind="stable")]
-        begin, end = blocks.start[own], np.maximum.accumulate(blocks.end[own])
+    fixed, found = dispatches.fixed, []
+    for cpu in range(dispatches.cpus):
+        own = fixed.chosen(fixed.cpu == cpu)
+        begin, end = own.start, np.maximum.accumulate(own.end)
         # Where blocks overlap, the later one counts from the end of the earlier ones on.
         begin[1:] = np.maximum(begin[1:], end[:-1])
         found.append((begin[begin < end], end[begin < end]))
     return tuple(found)
 
 
-def _after_previous(arrivals: Arrivals, ready: Integers) -> Integers:
+def _after_previous(dispatches: Dispatches, ready: Integers) -> Integers:
     """Return ``ready``, or when the task's dispatch before ends at the earliest, if later."""
     times: list[int] = ready.tolist()
-    length: list[int] = arrivals.length.tolist()
-    for dispatch, previous in enumerate(arrivals.previous.tolist()):
+    length: list[int] = dispatches.length.tolist()
+    for dispatch, previous in enumerate(dispatches.previous.tolist()):
         if previous != NONE:
             end = times[previous] + length[previous]
             times[dispatch] = max(times[dispatch], end)

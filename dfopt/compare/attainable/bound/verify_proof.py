@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dfopt.compare.attainable.arrivals import arrivals_of
 from dfopt.compare.attainable.bound.proof import check_proof
-from dfopt.compare.attainable.bound.proof_document import SavedProof, arrivals_digest
+from dfopt.compare.attainable.bound.proof_document import SavedProof, digest_of
+from dfopt.compare.dispatches import movable_dispatches
 from dfopt.problem.instance import Objective
 from dfopt.trace import Trace
 from dfopt.verify import Verification
@@ -25,10 +25,10 @@ def verify_proof(trace: Trace, saved: SavedProof) -> Verification:
     DfoptError
         When no proof can speak of this trace.
     """
-    arrivals = arrivals_of(trace, saved.model)
+    dispatches = movable_dispatches(trace, saved.model)
     if saved.model.objective is not Objective.TOTAL_PENALTY:
         return _found(saved, ["model.objective: must be total-penalty, since costs are added up"])
-    if arrivals_digest(arrivals) != saved.sha256:
+    if digest_of(dispatches) != saved.sha256:
         return _found(
             saved,
             [
@@ -36,7 +36,7 @@ def verify_proof(trace: Trace, saved: SavedProof) -> Verification:
                 f"({saved.trace}) and the labels that it had then (`labels`)"
             ],
         )
-    checked = check_proof(arrivals, saved)
+    checked = check_proof(dispatches, saved)
     problems = list(checked.problems)
     if checked.value is not None and checked.value < saved.lower_bound:
         problems.append(

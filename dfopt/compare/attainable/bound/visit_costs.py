@@ -20,10 +20,10 @@ from math import gcd
 
 import numpy as np
 
-from dfopt.compare.attainable.arrivals import Arrivals
 from dfopt.compare.attainable.bound.start_windows import Blocks, blocks_by_cpu, start_windows
-from dfopt.compare.dispatches import Rows
+from dfopt.compare.dispatches import Dispatches, Rows
 from dfopt.trace.events import Integers
+from dfopt.trace.trace import UNMANAGED
 
 FORBIDDEN = 2**60
 """The cost of an entry where no visit can begin: more than all sums of other costs."""
@@ -55,19 +55,20 @@ class LeastCosts:
     unit: int
 
 
-def least_costs(arrivals: Arrivals) -> LeastCosts:
+def least_costs(dispatches: Dispatches) -> LeastCosts:
     """Return what visits cost at least."""
-    costs, evicting = arrivals.costs, bool(arrivals.blocks.evicts.any())
-    cuts = len(set(zip(arrivals.cut_cpu.tolist(), arrivals.cut_time.tolist(), strict=True)))
-    none = np.zeros(len(arrivals), np.int64)
+    evicting = bool((dispatches.fixed.fragment == UNMANAGED).any())
+    cuts = len(set(zip(dispatches.cuts.cpu.tolist(), dispatches.cuts.time.tolist(), strict=True)))
+    none = np.zeros(len(dispatches), np.int64)
     # A block may come first or last on a CPU, where it pays nothing.
-    first, last = (none, none) if evicting else (costs.first, costs.last)
-    free = arrivals.cpus + cuts
-    if costs.matrix.size:
-        always, entry, differences = _costs_of_matrix(arrivals)
+    first, last = (none, none) if evicting else (dispatches.first, dispatches.last)
+    free = dispatches.cpus + cuts
+    if dispatches.matrix.size:
+        always, entry, differences = _costs_of_matrix(dispatches)
         leaving = none
     else:
-        always, entry, leaving, differences = costs.always, costs.entry, costs.exit, none
+        always, entry, leaving = dispatches.always, dispatches.entry, dispatches.exit
+        differences = none
         if (last >= always).all():
             # The last dispatch of a CPU pays `last`, which contains `always`.
             last = last - always
@@ -78,35 +79,35 @@ def least_costs(arrivals: Arrivals) -> LeastCosts:
         exit=leaving,
         first=first,
         last=last,
-        constant=int(always.sum()) - int(spared.sum()) + _own_costs_of_blocks(arrivals),
+        constant=int(always.sum()) - int(spared.sum()) + _own_costs_of_blocks(dispatches),
         unit=gcd(*(int(np.gcd.reduce(c)) for c in (entry, leaving, first, last, differences))) or 1,
     )
 
 
-def _costs_of_matrix(arrivals: Arrivals) -> tuple[Integers, Integers, Integers]:
+def _costs_of_matrix(dispatches: Dispatches) -> tuple[Integers, Integers, Integers]:
     """Return what each dispatch pays at least, what an entry adds at least, and all differences."""
-    used = np.unique(arrivals.fragment)
-    matrix = arrivals.costs.matrix[np.ix_(used, used)]
+    used = np.unique(dispatches.fragment)
+    matrix = dispatches.matrix[np.ix_(used, used)]
     always = matrix.min(axis=0)
     extra = matrix - always
     entry = np.zeros(len(used), np.int64)
     if len(used) > 1:
         others = ~np.eye(len(used), dtype=bool)
         entry = np.min(extra, axis=0, where=others, initial=np.iinfo(np.int64).max)
-    column = np.searchsorted(used, arrivals.fragment)
+    column = np.searchsorted(used, dispatches.fragment)
     return always[column], entry[column], extra.ravel()
 
 
-def _own_costs_of_blocks(arrivals: Arrivals) -> int:
+def _own_costs_of_blocks(dispatches: Dispatches) -> int:
     """Return what evicting blocks pay themselves, but for those with no block before or after."""
-    blocks = arrivals.blocks
+    fixed = dispatches.fixed
     total = 0
-    for cpu in range(arrivals.cpus):
-        own = np.flatnonzero(blocks.evicts & (blocks.cpu == cpu))
-        cuts = np.sort(arrivals.cut_time[arrivals.cut_cpu == cpu])
-        part = np.searchsorted(cuts, blocks.start[own], "right")
+    for cpu in range(dispatches.cpus):
+        own = fixed.chosen((fixed.fragment == UNMANAGED) & (fixed.cpu == cpu))
+        cuts = np.sort(dispatches.cuts.time[dispatches.cuts.cpu == cpu])
+        part = np.searchsorted(cuts, own.start, "right")
         same = part[1:] == part[:-1]
-        total += int(blocks.exit[own[:-1]][same].sum() + blocks.entry[own[1:]][same].sum())
+        total += int(own.exit[:-1][same].sum() + own.entry[1:][same].sum())
     return total
 
 
@@ -121,7 +122,7 @@ class TraceStretch:
     blocks
         For each CPU its blocks in the stretch.
     dispatch
-        Rows of the :class:`~dfopt.compare.attainable.arrivals.Arrivals`.
+        Rows of the :class:`~dfopt.compare.dispatches.Dispatches`.
     fragment
         Their fragments.
     first, last
@@ -239,29 +240,29 @@ class TraceStretch:
 
 
 def whole_stretch(
-    arrivals: Arrivals, costs: LeastCosts, wait: int, *, uses_lengths: bool
+    dispatches: Dispatches, costs: LeastCosts, wait: int, *, uses_lengths: bool
 ) -> TraceStretch:
     """Return the whole time of a trace, under a waiting limit.
 
     Parameters
     ----------
-    arrivals, costs
+    dispatches, costs
         At least one dispatch, and what visits cost.
     wait, uses_lengths
         As in :class:`~dfopt.compare.attainable.bound.proof.WaitingProof`.
     """
-    first, last = start_windows(arrivals, wait, uses_lengths=uses_lengths)
-    cuts = arrivals.cut_time
-    begin, end = int((first - (arrivals.length == 0)).min()), int(last.max()) + 1
+    first, last = start_windows(dispatches, wait, uses_lengths=uses_lengths)
+    cuts = dispatches.cuts.time
+    begin, end = int((first - (dispatches.length == 0)).min()), int(last.max()) + 1
     return TraceStretch(
         begin=begin,
         end=end,
-        blocks=_blocks_within(blocks_by_cpu(arrivals), begin, end),
-        dispatch=np.arange(len(arrivals)),
-        fragment=arrivals.fragment.astype(np.int64),
+        blocks=_blocks_within(blocks_by_cpu(dispatches), begin, end),
+        dispatch=np.arange(len(dispatches)),
+        fragment=dispatches.fragment.astype(np.int64),
         first=first,
         last=last,
-        length=arrivals.length,
+        length=dispatches.length,
         entry=costs.entry,
         exit=costs.exit,
         # A cut may come before the first dispatch of a CPU, or after the last one.

@@ -6,10 +6,10 @@ from random import Random
 
 import numpy as np
 
-from dfopt.compare.attainable.arrivals import Arrivals
 from dfopt.compare.attainable.local_search.stretch import Timeline
-from dfopt.compare.attainable.timed_schedule import TimedSchedule, cost_of, waits_of
 from dfopt.compare.attainable.waiting_limit import WaitingLimit
+from dfopt.compare.dispatches import Dispatches
+from dfopt.compare.paid import cost_of
 from dfopt.native.stretch import BOUNDS, NEVER, StretchAnnealing
 
 DISPATCHES = 4_096
@@ -46,24 +46,15 @@ CHANCES = -np.log((np.arange(1024) + 0.5) / 1024)
 """A change that is worse by this, in units of the temperature, is made with equal chances."""
 
 
-def improve(
-    arrivals: Arrivals,
-    limit: WaitingLimit,
-    schedule: TimedSchedule,
-    *,
-    steps: int,
-    seed: int = 0,
-) -> TimedSchedule:
+def improve(schedule: Dispatches, limit: WaitingLimit, *, steps: int, seed: int = 0) -> Dispatches:
     """Return a schedule within a limit on waiting that costs at most as much as a given one.
 
     Parameters
     ----------
-    arrivals
-        The dispatches.
-    limit
-        How long they may wait.
     schedule
         A schedule within the limit.
+    limit
+        How long dispatches may wait.
     steps
         Number of random changes to try.
     seed
@@ -74,15 +65,15 @@ def improve(
     ValueError
         If the given schedule is not within the limit.
     """
-    if len(arrivals) == 0:
+    if len(schedule) == 0:
         return schedule
-    annealing = AnnealedSchedule(arrivals, limit, schedule, seed)
+    annealing = AnnealedSchedule(schedule, limit, seed)
     if annealing.excess() > 0:
         raise ValueError("the given schedule is not within the limit on waiting")
     annealing.run(steps)
     found = annealing.schedule()
     # Dispatches of no length may stand in another order than the search took them to have.
-    return found if cost_of(arrivals, found) <= cost_of(arrivals, schedule) else schedule
+    return found if cost_of(found) <= cost_of(schedule) else schedule
 
 
 class AnnealedSchedule:
@@ -96,18 +87,17 @@ class AnnealedSchedule:
 
     Parameters
     ----------
-    arrivals, limit, schedule, seed
+    schedule, limit, seed
         See :func:`improve`.
     """
 
     def __init__(
         self,
-        arrivals: Arrivals,
+        schedule: Dispatches,
         limit: WaitingLimit,
-        schedule: TimedSchedule,
         seed: int,
     ) -> None:
-        self._arrivals = arrivals
+        self._arrivals = arrivals = schedule
         self.cpu = schedule.cpu.astype(np.int64)
         self.start = schedule.start.astype(np.int64)
         self._random = Random(seed)
@@ -117,7 +107,7 @@ class AnnealedSchedule:
             for bound in (limit.total, limit.long, limit.most_long)
         )
         self._bounds = np.array([(total, each, most_long)], BOUNDS)
-        waits = waits_of(arrivals, schedule)
+        waits = schedule.waits
         self._waits = int(waits.sum())
         self._long_waits = int((waits > each).sum())
         self._cost_price = 1 / typical_cost(arrivals)
@@ -129,9 +119,9 @@ class AnnealedSchedule:
         most, _, most_long = self._bounds[0].tolist()
         return int(late + max(0, self._waits - most) + max(0, self._long_waits - most_long))
 
-    def schedule(self) -> TimedSchedule:
+    def schedule(self) -> Dispatches:
         """Return the schedule that has been reached."""
-        return TimedSchedule(cpu=self.cpu.astype(self._arrivals.cpu.dtype), start=self.start.copy())
+        return self._arrivals.moved(self.cpu, self.start.copy())
 
     def run(self, steps: int) -> None:
         """Try random changes in one stretch after the other."""
@@ -200,12 +190,11 @@ class AnnealedSchedule:
             )
 
 
-def typical_cost(arrivals: Arrivals) -> float:
+def typical_cost(arrivals: Dispatches) -> float:
     """Return what a switch between two fragments costs in the mean, at least 1."""
-    costs = arrivals.costs
-    if costs.matrix.size:
-        return max(1.0, float(costs.matrix.mean()))
-    return max(1.0, float((costs.entry + costs.exit).mean()))
+    if arrivals.matrix.size:
+        return max(1.0, float(arrivals.matrix.mean()))
+    return max(1.0, float((arrivals.entry + arrivals.exit).mean()))
 
 
 def _between(ends: tuple[float, float], share: float) -> float:

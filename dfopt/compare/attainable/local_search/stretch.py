@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dfopt.compare.attainable.arrivals import NONE, Arrivals
-from dfopt.compare.dispatches import Rows
+from dfopt.compare.dispatches import NONE, Dispatches, Rows
 from dfopt.native.stretch import (
     BLOCK,
     CUT,
@@ -20,6 +19,7 @@ from dfopt.native.stretch import (
     TAIL,
     Stretch,
 )
+from dfopt.trace.trace import UNMANAGED
 
 Table = NDArray[np.int64]
 Elements = NDArray[np.void]
@@ -38,7 +38,7 @@ class Timeline:
         The latest start of each dispatch.
     """
 
-    def __init__(self, arrivals: Arrivals, cpu: Table, start: Table, latest: Table) -> None:
+    def __init__(self, arrivals: Dispatches, cpu: Table, start: Table, latest: Table) -> None:
         self.arrivals = arrivals
         self.cpu, self.start, self.latest = cpu, start, latest
         count = len(arrivals)
@@ -50,17 +50,17 @@ class Timeline:
         self._by_cpu = by_cpu
         self._cpu_starts = start[by_cpu].copy()
         self._cpu_begin = np.searchsorted(cpu[by_cpu], np.arange(arrivals.cpus + 1))
-        blocks = arrivals.blocks
+        blocks = arrivals.fixed
         self._block_begin = np.searchsorted(blocks.cpu, np.arange(arrivals.cpus + 1))
-        evicting = np.flatnonzero(blocks.evicts)
+        evicting = np.flatnonzero(blocks.fragment == UNMANAGED)
         # Cuts and evicting blocks: CPU, time, whether it is a cut, which block.
         self._marks = np.concatenate(
             [
                 np.stack(
                     [
-                        arrivals.cut_cpu.astype(np.int64),
-                        arrivals.cut_time,
-                        np.zeros(len(arrivals.cut_cpu), np.int64) - 1,
+                        arrivals.cuts.cpu.astype(np.int64),
+                        arrivals.cuts.time,
+                        np.zeros(len(arrivals.cuts.cpu), np.int64) - 1,
                     ]
                 ),
                 np.stack([blocks.cpu[evicting].astype(np.int64), blocks.start[evicting], evicting]),
@@ -107,7 +107,7 @@ class Timeline:
         rows["length"] = arrivals.length[given]
         rows["fragment"] = arrivals.fragment[given]
         for cost in ("entry", "exit", "always", "first", "last"):
-            rows[cost] = getattr(arrivals.costs, cost)[given]
+            rows[cost] = getattr(arrivals, cost)[given]
         rows["role"] = STAYS
         rows["role"][:k] = MOVES
         rows["cpu"] = self.cpu[given]
@@ -164,7 +164,7 @@ class Timeline:
     def _with_marks(self, rows: Elements, tails: Rows, outside: Rows, k: int) -> Elements:
         """Add cuts, evicting blocks and the ends of the CPUs; link the elements of each CPU."""
         cpus = self.arrivals.cpus
-        blocks = self.arrivals.blocks
+        blocks = self.arrivals.fixed
         heads = np.flatnonzero(self._heads != NONE)
         head_at = dict(zip(heads.tolist(), range(k + len(outside), len(rows)), strict=True))
         starts, ends = rows["start"], rows["end"]
@@ -219,7 +219,7 @@ class Timeline:
 
     def _stretch(self, rows: Elements, k: int) -> Stretch:
         arrivals = self.arrivals
-        blocks = arrivals.blocks
+        blocks = arrivals.fixed
         cpus = arrivals.cpus
         moving = rows[:k]
         low = int(moving["ready"].min()) if k else 0
@@ -259,7 +259,7 @@ class Timeline:
             calendar=calendar,
             begin=low,
             cell=width,
-            matrix=np.ascontiguousarray(arrivals.costs.matrix, np.int64),
+            matrix=np.ascontiguousarray(arrivals.matrix, np.int64),
         )
 
 

@@ -9,9 +9,9 @@ import numpy as np
 from msgspec.structs import asdict
 
 from dfopt.compare import CostModel
-from dfopt.compare.attainable.arrivals import Arrivals, arrivals_of
 from dfopt.compare.attainable.bound import DispatchPrices, StretchPrices, WaitingProof
-from dfopt.compare.attainable.bound.proof_document import SavedProof, arrivals_digest
+from dfopt.compare.attainable.bound.proof_document import SavedProof, digest_of
+from dfopt.compare.dispatches import Dispatches, movable_dispatches
 from dfopt.trace import Trace, read_trace
 from dfopt.trace.labels import label
 
@@ -47,7 +47,7 @@ def written_trace(path: Path, names: Sequence[str] = "ababa") -> Trace:
     return label(read_trace(path), LABELS)
 
 
-def alternating_proof(arrivals: Arrivals) -> WaitingProof:
+def alternating_proof(arrivals: Dispatches) -> WaitingProof:
     """Return a proof that each dispatch but the first one changes the fragment."""
     count = len(arrivals)
     return WaitingProof(
@@ -67,10 +67,10 @@ def alternating_proof(arrivals: Arrivals) -> WaitingProof:
 def saved_proof(trace: Trace, model: CostModel | None = None, bound: int = 4) -> SavedProof:
     """Return the proof with what it speaks about."""
     model = model or CostModel()
-    arrivals = arrivals_of(trace, model)
+    arrivals = movable_dispatches(trace, model)
     return SavedProof(
         trace="trace.txt",
-        sha256=arrivals_digest(arrivals),
+        sha256=digest_of(arrivals),
         model=model,
         lower_bound=bound,
         **asdict(alternating_proof(arrivals)),

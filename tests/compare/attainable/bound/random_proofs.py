@@ -10,7 +10,6 @@ import numpy as np
 from msgspec.structs import fields
 
 from dfopt import replace
-from dfopt.compare.attainable.arrivals import Arrivals
 from dfopt.compare.attainable.bound import (
     DispatchPrices,
     StretchPrices,
@@ -19,18 +18,19 @@ from dfopt.compare.attainable.bound import (
     check_proof,
     start_windows,
 )
+from dfopt.compare.dispatches import Dispatches
 from dfopt.trace.events import Integers
 
 SCALE = 12
 
 
-def random_proof(random: Random, arrivals: Arrivals, wait: int) -> WaitingProof:
+def random_proof(random: Random, arrivals: Dispatches, wait: int) -> WaitingProof:
     """Draw a proof with one to three stretches."""
     uses_lengths = random.random() < 0.7
     earliest, _ = start_windows(arrivals, wait, uses_lengths=uses_lengths)
     begin = int(earliest.min()) - random.randint(0, 1)
     end = int((arrivals.start + arrivals.length).max()) + random.choice((1, 10, 40))
-    cuts = {int(time) for time in arrivals.cut_time}
+    cuts = {int(time) for time in arrivals.cuts.time}
     cuts |= {random.randint(begin, end) for _ in range(random.choice((0, 0, 0, 1, 2)))}
     ends = sorted({begin, end} | {time for time in cuts if begin < time < end})
     proof = WaitingProof(wait=wait, uses_lengths=uses_lengths, scale=SCALE, stretches=())
@@ -40,7 +40,7 @@ def random_proof(random: Random, arrivals: Arrivals, wait: int) -> WaitingProof:
     return affordable(arrivals, replace(proof, stretches=stretches))
 
 
-def affordable(arrivals: Arrivals, proof: WaitingProof) -> WaitingProof:
+def affordable(arrivals: Dispatches, proof: WaitingProof) -> WaitingProof:
     """Halve the prices of hits until they reward no entry by more than it costs."""
     while "exceed its cost" in " ".join(check_proof(arrivals, proof).problems):
         proof = replace(
@@ -54,11 +54,11 @@ def affordable(arrivals: Arrivals, proof: WaitingProof) -> WaitingProof:
 
 
 def _random_stretch(
-    random: Random, arrivals: Arrivals, proof: WaitingProof, begin: int, end: int
+    random: Random, arrivals: Dispatches, proof: WaitingProof, begin: int, end: int
 ) -> StretchPrices:
     earliest, latest = start_windows(arrivals, proof.wait, uses_lengths=proof.uses_lengths)
     seen_from = earliest - (arrivals.length == 0)
-    largest = SCALE * max(1, int(arrivals.costs.entry.max(initial=0)))
+    largest = SCALE * max(1, int(arrivals.entry.max(initial=0)))
     starting = [j for j in range(len(arrivals)) if begin <= seen_from[j] and latest[j] < end]
 
     def price() -> int:
@@ -90,7 +90,7 @@ def _random_stretch(
 
 
 def improved_proofs(
-    random: Random, arrivals: Arrivals, proof: WaitingProof, steps: int
+    random: Random, arrivals: Dispatches, proof: WaitingProof, steps: int
 ) -> Iterator[tuple[WaitingProof, int]]:
     """Change one price after the other, and keep what raises the bound; yield proofs and bounds."""
     value = check_proof(arrivals, proof).value

@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dfopt import replace
-from dfopt.compare.attainable.arrivals import NONE, Arrivals, FixedBlocks, SwitchCosts
 from dfopt.compare.attainable.bound import (
     DispatchPrices,
     StretchPrices,
@@ -17,6 +16,7 @@ from dfopt.compare.attainable.bound import (
     check_proof,
     lower_bound,
 )
+from dfopt.compare.dispatches import Dispatches
 from tests.compare.attainable.bound.random_proofs import (
     improved_proofs,
     random_proof,
@@ -24,6 +24,7 @@ from tests.compare.attainable.bound.random_proofs import (
 )
 from tests.compare.attainable.drawn import random_arrivals, random_limit
 from tests.compare.attainable.enumeration import cheapest_schedule
+from tests.compare.attainable.tables import fixed, table
 
 
 @settings(max_examples=60)
@@ -86,39 +87,17 @@ def column(*values: int) -> np.ndarray:
 
 def recorded(
     *dispatches: tuple[int, int, int], cpus: int = 1, cuts: tuple[int, ...] = ()
-) -> Arrivals:
+) -> Dispatches:
     """Return dispatches of own tasks (fragment, start, length), all ready when they start."""
-    fragment, start, length = (np.array(part) for part in zip(*dispatches, strict=True))
-    count = len(start)
-    numbers, none = np.arange(count, dtype=np.int32), np.zeros(count, np.int64)
-    return Arrivals(
+    fragment, start, length = zip(*dispatches, strict=True)
+    return table(
         cpus=cpus,
-        cpu_number=np.arange(cpus, dtype=np.int32),
-        row=np.arange(count),
-        fragment=fragment.astype(np.int32),
-        task=numbers,
-        cpu=numbers * 0,
+        fragment=fragment,
         start=start,
         length=length,
-        ready_from=start,
-        ready_by=start,
-        previous=np.full(count, NONE),
-        previous_end=np.full(count, np.iinfo(np.int64).min),
-        waker=np.full(count, NONE),
-        waker_offset=none,
-        continues=np.zeros(count, bool),
-        latest=np.full(count, np.iinfo(np.int64).max),
-        costs=SwitchCosts(
-            entry=none + 1, exit=none, always=none, first=none, last=none,
-            matrix=np.zeros((0, 0), np.int64),
-        ),
-        blocks=FixedBlocks(
-            row=numbers[:0].astype(np.intp), cpu=numbers[:0], start=none[:0], end=none[:0],
-            evicts=np.zeros(0, bool), entry=none[:0], exit=none[:0], first=none[:0], last=none[:0],
-        ),
-        cut_cpu=np.zeros(len(cuts), np.int32),
-        cut_time=column(*cuts),
-    )  # fmt: skip
+        entry=1,
+        cuts=[(0, time) for time in cuts],
+    )
 
 
 ALTERNATING = recorded((0, 0, 2), (1, 2, 2), (0, 4, 2), (1, 6, 2), (0, 8, 2))
@@ -160,13 +139,7 @@ def test_a_cpu_runs_nothing_across_its_blocks() -> None:
     # The last dispatch can run before the second one, unless a block leaves too little time.
     waiting = recorded((0, 0, 4), (1, 20, 4), (0, 24, 4))
     free = replace(waiting, ready_from=waiting.ready_from * 0, ready_by=waiting.ready_by * 0)
-    blocked = replace(
-        free,
-        blocks=FixedBlocks(
-            row=column(0), cpu=column(0), start=column(6), end=column(20),
-            evicts=column(0) > 0, entry=column(0), exit=column(0), first=column(0), last=column(0),
-        ),
-    )  # fmt: skip
+    blocked = replace(free, around=fixed([(0, 6, 20, False)]))
     services = DispatchPrices(dispatch=column(0, 1, 2), price=column(2, 2, 2))
     stretch = StretchPrices(begin=0, end=40, services=services)
     # The last dispatch before and after the second one: that is rewarded twice.

@@ -10,29 +10,31 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dfopt import replace
-from dfopt.compare.attainable.arrivals import Arrivals
 from dfopt.compare.attainable.bound import lower_bound
+from dfopt.compare.dispatches import Dispatches
 from tests.compare.attainable.drawn import random_arrivals
+from tests.compare.attainable.tables import dearer, re_recorded
 
 FEW = settings(max_examples=10)
-TIMES = ("start", "ready_from", "ready_by", "cut_time")
+TIMES = ("start", "ready_from", "ready_by", "recorded")
 
 
-def robust(arrivals: Arrivals, wait: int) -> int:
+def robust(arrivals: Dispatches, wait: int) -> int:
     """Return the bound without lengths, which an exact linear program finds."""
     return lower_bound(arrivals, wait, uses_lengths=False).value
 
 
-def shifted(arrivals: Arrivals, by: int) -> Arrivals:
+def shifted(arrivals: Dispatches, by: int) -> Dispatches:
     """Return the same recording at other times."""
     smallest, largest = np.iinfo(np.int64).min, np.iinfo(np.int64).max
-    end, latest, blocks = arrivals.previous_end, arrivals.latest, arrivals.blocks
+    end, latest, around = arrivals.previous_end, arrivals.latest, arrivals.fixed
     return replace(
         arrivals,
         **{name: getattr(arrivals, name) + by for name in TIMES},
         previous_end=np.where(end == smallest, end, end + by * (end != smallest)),
         latest=np.where(latest == largest, latest, latest + by * (latest != largest)),
-        blocks=replace(blocks, start=blocks.start + by, end=blocks.end + by),
+        cuts=replace(arrivals.cuts, time=arrivals.cuts.time + by),
+        around=re_recorded(around, around.start + by),
     )
 
 
@@ -47,13 +49,13 @@ def test_bounds_do_not_depend_on_when_the_recording_began(seed: int, by: int) ->
 @given(seed=st.integers(0, 2**32))
 def test_bounds_do_not_depend_on_names_of_cpus_and_fragments(seed: int) -> None:
     arrivals = random_arrivals(Random(seed), most=6, costs="counting")
-    blocks = arrivals.blocks
+    around, cuts = arrivals.fixed, arrivals.cuts
     other = replace(
         arrivals,
         fragment=arrivals.fragment.max() - arrivals.fragment,
         cpu=arrivals.cpus - 1 - arrivals.cpu,
-        blocks=replace(blocks, cpu=arrivals.cpus - 1 - blocks.cpu),
-        cut_cpu=arrivals.cpus - 1 - arrivals.cut_cpu,
+        around=replace(around, cpu=arrivals.cpus - 1 - around.cpu),
+        cuts=replace(cuts, cpu=arrivals.cpus - 1 - cuts.cpu),
     )
     assert robust(other, 2) == robust(arrivals, 2)
 
@@ -62,17 +64,7 @@ def test_bounds_do_not_depend_on_names_of_cpus_and_fragments(seed: int) -> None:
 @given(seed=st.integers(0, 2**32), factor=st.integers(2, 5))
 def test_bounds_grow_as_all_costs_do(seed: int, factor: int) -> None:
     arrivals = random_arrivals(Random(seed), most=6, costs="g")
-    names = ("entry", "exit", "always", "first", "last")
-    costs, blocks = arrivals.costs, arrivals.blocks
-    dearer = replace(
-        arrivals,
-        costs=replace(costs, **{name: getattr(costs, name) * factor for name in names}),
-        blocks=replace(
-            blocks,
-            **{name: getattr(blocks, name) * factor for name in ("entry", "exit", "first", "last")},
-        ),
-    )
-    assert robust(dearer, 2) == factor * robust(arrivals, 2)
+    assert robust(dearer(arrivals, factor), 2) == factor * robust(arrivals, 2)
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -12,16 +12,16 @@ from jsonschema import Draft202012Validator
 from msgspec.structs import asdict, fields
 
 from dfopt.compare import CostModel
-from dfopt.compare.attainable.arrivals import arrivals_of
 from dfopt.compare.attainable.bound import StretchPrices, check_proof
 from dfopt.compare.attainable.bound.proof_document import (
     SavedProof,
-    arrivals_digest,
+    digest_of,
     proof_document,
     read_proof,
     write_proof,
 )
 from dfopt.compare.attainable.bound.verify_proof import verify_proof
+from dfopt.compare.dispatches import movable_dispatches
 from dfopt.errors import DfoptError
 from dfopt.files import schema
 from dfopt.problem.instance import Objective
@@ -41,7 +41,7 @@ def test_what_is_written_is_read_again(seed: int, name: str, tmp_path: Path) -> 
     proof = random_proof(random, arrivals, random_limit(random, arrivals).each)
     saved = SavedProof(
         trace="a trace",
-        sha256=arrivals_digest(arrivals),
+        sha256=digest_of(arrivals),
         model=CostModel(penalty=PenaltyF(read_line=1, write_back=2)),
         lower_bound=3,
         **asdict(proof),
@@ -141,7 +141,7 @@ def test_a_proof_adds_costs_up(tmp_path: Path) -> None:
 def test_the_digest_depends_on_everything_that_a_bound_needs(tmp_path: Path) -> None:
     trace = written_trace(tmp_path / "trace.txt")
     digests = {
-        arrivals_digest(arrivals_of(trace, model))
+        digest_of(movable_dispatches(trace, model))
         for model in (CostModel(), CostModel(cold_start=True), CostModel(unmanaged="evict"))
     }
     # Nothing is unmanaged here.

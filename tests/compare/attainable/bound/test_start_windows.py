@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 from dfopt import replace
-from dfopt.compare.attainable.arrivals import NONE
 from dfopt.compare.attainable.bound import start_windows
 from dfopt.compare.attainable.waiting_limit import WaitingLimit
+from dfopt.compare.dispatches import NONE
 from tests.compare.attainable.drawn import random_arrivals
 from tests.compare.attainable.enumeration import cheapest_schedule
+from tests.compare.attainable.tables import table
 
 WAITS = (0, 0, 2, 5)
 
@@ -35,7 +36,7 @@ def raised(seeds: range) -> int:
         for _ in range(3):
             entry = np.array([random.randint(-9, 9) for _ in range(len(arrivals))], np.int64)
             matrix = np.zeros((0, 0), np.int64)
-            drawn = replace(arrivals, costs=replace(arrivals.costs, entry=entry, matrix=matrix))
+            drawn = replace(arrivals, entry=entry, matrix=matrix)
             cheapest = cheapest_schedule(drawn, limit)
             assert cheapest is not None
             assert (cheapest[1].start >= busy).all(), seed
@@ -55,20 +56,7 @@ def test_no_schedule_of_many_starts_where_cpus_have_no_time_or_room() -> None:
 
 def two_on_one_cpu(start: tuple[int, int], length: tuple[int, int]) -> list[int]:
     """Return the earliest starts of two dispatches that are ready at 0 and start as recorded."""
-    arrivals = random_arrivals(Random(1), most=3, most_cpus=1)
-    names = ("row", "fragment", "task", "cpu", "ready_from", "ready_by", "waker_offset")
-    blocks = {
-        name: getattr(arrivals.blocks, name)[:0] for name in arrivals.blocks.__dataclass_fields__
-    }
-    two = replace(
-        arrivals,
-        **{name: np.zeros(2, getattr(arrivals, name).dtype) for name in names},
-        previous=np.full(2, NONE),
-        previous_end=np.zeros(2, np.int64),
-        start=np.array(start),
-        length=np.array(length),
-        blocks=replace(arrivals.blocks, **blocks),
-    )
+    two = table(start=start, length=length, ready_from=0, ready_by=0, previous_end=0)
     earliest, _ = start_windows(two, 0, uses_lengths=True)
     found: list[int] = earliest.tolist()
     return found

@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 
 from dfopt.compare import CostModel
-from dfopt.compare.attainable.arrivals import arrivals_of
 from dfopt.compare.attainable.patience import run_patiently
-from dfopt.compare.attainable.timed_schedule import cost_of, recorded_schedule, waits_of
+from dfopt.compare.dispatches import movable_dispatches
+from dfopt.compare.paid import cost_of
 from dfopt.errors import DfoptError
 from dfopt.simulate.policies.patience import Patience
 from dfopt.simulate.policies.simple import FirstComeFirstServed
@@ -145,12 +145,12 @@ def test_open_and_closed_loop_beside_each_other(patience: int) -> None:
     scenario = read_scenario("hackbench", {"policy.patience.patience": patience})
     recorded = simulate_once(scenario, FirstComeFirstServed).trace
     model = CostModel(penalty=scenario.penalty, cold_start=scenario.cold_start)
-    arrivals = arrivals_of(recorded, model)
-    paid = cost_of(arrivals, recorded_schedule(arrivals))
+    arrivals = movable_dispatches(recorded, model)
+    paid = cost_of(arrivals)
     open_loop = run_patiently(arrivals, patience)
-    closed_loop = arrivals_of(simulate_once(scenario, Patience).trace, model)
-    assert cost_of(arrivals, open_loop) < 0.6 * paid
-    assert cost_of(closed_loop, recorded_schedule(closed_loop)) < 0.6 * paid
-    for loop, schedule in ((arrivals, open_loop), (closed_loop, recorded_schedule(closed_loop))):
-        recorded_wait = waits_of(arrivals, recorded_schedule(arrivals)).mean()
-        assert waits_of(loop, schedule).mean() < 1.2 * recorded_wait
+    closed_loop = movable_dispatches(simulate_once(scenario, Patience).trace, model)
+    assert cost_of(open_loop) < 0.6 * paid
+    assert cost_of(closed_loop) < 0.6 * paid
+    for schedule in (open_loop, closed_loop):
+        recorded_wait = arrivals.waits.mean()
+        assert schedule.waits.mean() < 1.2 * recorded_wait

@@ -9,13 +9,14 @@ from hypothesis import given
 
 from dfopt.compare import Cause, CostModel
 from dfopt.compare.dispatches import dispatches_of
-from dfopt.compare.realised import (
+from dfopt.compare.paid import (
     CAUSES,
     causes_of,
     charges_of,
     cpu_results,
     fragment_results,
     realised_of,
+    switches_of,
 )
 from dfopt.errors import DfoptError, InstanceError
 from dfopt.problem.cache import Leaves
@@ -200,7 +201,7 @@ def test_one_dispatch_after_a_gap_costs_nothing() -> None:
     model = CostModel(cold_start=True)
     dispatches = dispatches_of(trace, model)
     assert not charges_of(dispatches, model).cost.size
-    assert not dispatches.changes.any()
+    assert not switches_of(dispatches).changes.any()
 
 
 def test_a_trace_without_fragments_is_refused() -> None:
@@ -220,7 +221,7 @@ def test_lines_must_be_known_wherever_they_are_paid_for() -> None:
 def test_a_short_dispatch_has_no_time_to_read_much() -> None:
     rows = [(0, 0, 10, "t", "A", None, None), (0, 10, 14, "u", "B", None, None)]
     model = CostModel(penalty=PenaltyF(read_line=2, write_back=0), lines=3, lines_by_run_time=True)
-    assert dispatches_of(trace_from_rows(rows), model).read.tolist() == [6, 4]
+    assert dispatches_of(trace_from_rows(rows), model).entry.tolist() == [6, 4]
 
 
 @pytest.mark.parametrize(
@@ -248,6 +249,6 @@ def test_large_costs_are_exact() -> None:
 def test_columns_are_of_the_kinds_they_are_said_to_be() -> None:
     rows = [(0, 0, 1, "t", "A", 1, Leaves.CLEAN), (1, 1, 2, "u", "B", 2, Leaves.DIRTY)]
     dispatches = dispatches_of(trace_from_rows(rows), CostModel(penalty=F))
-    assert {column.dtype for column in (dispatches.read, dispatches.exit, dispatches.always)} == {
+    assert {column.dtype for column in (dispatches.entry, dispatches.exit, dispatches.always)} == {
         np.dtype(np.int64)
     }

@@ -1,4 +1,4 @@
-"""The costs of the switches of a trace, and their causes."""
+"""What the switches of a schedule cost, and why: of a recorded trace, or of any other schedule."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from dfopt.compare.comparison_parts import Cause, CpuResult, FragmentResult, Realised
-from dfopt.compare.cost_model import CostModel, TypeCosts
-from dfopt.compare.dispatches import NOTHING, Dispatches, Rows, dispatches_of
+from dfopt.compare.cost_model import CostModel
+from dfopt.compare.dispatches import NONE, UNKNOWN, Dispatches, Rows, dispatches_of
+from dfopt.problem.penalties import PenaltyG
 from dfopt.trace import Trace
 from dfopt.trace.events import Flags, Integers, Numbers
 from dfopt.trace.fragment_titles import comms_of_inferred, process_names
@@ -20,8 +21,73 @@ CAUSES = tuple(Cause)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ScheduleSwitches:
+    """The switches of a schedule, as columns with a row for each dispatch.
+
+    Parameters
+    ----------
+    before
+        The dispatch before it on its CPU; ``NONE`` for the first one, ``UNKNOWN`` after a cut.
+    changes
+        Whether that is one of another fragment.
+    cost
+        What is paid for going from there to the dispatch.
+    last
+        The last dispatches of CPUs, where no cut comes after them.
+    """
+
+    before: Rows
+    changes: Flags
+    cost: Integers
+    last: Rows
+
+
+def switches_of(dispatches: Dispatches) -> ScheduleSwitches:
+    """Return the switches between dispatches that all pay.
+
+    Those of a CPU follow each other by their starts. Where two start at once, the shorter one comes
+    first, then the one in the earlier row of the trace.
+    """
+    fragment, cuts = dispatches.fragment, dispatches.cuts
+    order = np.lexsort((dispatches.row, dispatches.end, dispatches.start, dispatches.cpu))
+    cpu = dispatches.cpu[order]
+    is_first = np.diff(cpu, prepend=-1) != 0
+    before = np.full(len(order), NONE, np.intp)
+    before[order[~is_first]] = order[:-1][~is_first[1:]]
+    # The number of cuts on a CPU before a time tells whether a cut lies between two dispatches.
+    passed = np.zeros(len(order), np.int64)
+    for number in np.unique(cuts.cpu):
+        own = dispatches.cpu == number
+        times = cuts.time[cuts.cpu == number]
+        passed[own] = np.searchsorted(times, dispatches.start[own], side="right")
+    before[passed != np.where(before == NONE, 0, passed[before])] = UNKNOWN
+    last = order[np.diff(cpu, append=-1) != 0]
+    of_cpu = np.bincount(cuts.cpu, minlength=dispatches.cpus)
+    follows, one = before >= 0, np.maximum(before, 0)
+    changes = follows & ((fragment != fragment[one]) | ~dispatches.managed)
+    if dispatches.matrix.size:
+        between = dispatches.matrix[fragment[one], fragment]
+    else:
+        enters = dispatches.exit[one] + dispatches.entry
+        between = dispatches.always[one] + np.where(changes, enters, 0)
+    return ScheduleSwitches(
+        before=before,
+        changes=changes,
+        cost=np.where(follows, between, np.where(before == NONE, dispatches.first, 0)),
+        last=last[passed[last] == of_cpu[dispatches.cpu[last]]],
+    )
+
+
+def cost_of(dispatches: Dispatches) -> int:
+    """Return what a schedule costs: the sum of all its switches."""
+    paying = dispatches.paying
+    switches = switches_of(paying)
+    return int(switches.cost.sum() + paying.last[switches.last].sum())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Charges:
-    """All charges of a trace as parallel columns: one row is one charge.
+    """All charges of a schedule as parallel columns: one row is one charge.
 
     Parameters
     ----------
@@ -33,88 +99,44 @@ class Charges:
         Index into :data:`CAUSES`.
     cost
         The amount.
+    changes
+        For each dispatch, not for each charge: whether it followed one of another fragment.
     """
 
     dispatch: Integers
     fragment: Numbers
     cause: Numbers
     cost: Integers
+    changes: Flags
 
 
 def charges_of(dispatches: Dispatches, model: CostModel) -> Charges:
-    """Return every charge of a trace, each with its one cause."""
-    if dispatches.types is not None:
-        return _charges_between(dispatches, dispatches.types, model)
-    previous = dispatches.previous
-    changes = dispatches.changes
-    cold = (previous == NOTHING) & model.cold_start
-    follows = np.flatnonzero(previous >= 0)
-    loads = np.flatnonzero(changes | cold)
-    # Under g the whole cache is written back at every change, whatever was in it.
-    written = np.where(
-        changes[follows], dispatches.exit[previous[follows]] + dispatches.entry_write, 0
-    )
-    written += dispatches.always[previous[follows]]
-    cold_loads = np.flatnonzero(cold)
-    last = _last(dispatches)
-    left = (
-        (dispatches.exit + dispatches.always)[last]
-        if model.final_write_back
-        else np.zeros(len(last), int)
-    )
-    dispatch = [loads, follows, cold_loads, last]
-    fragment = [
-        dispatches.fragment[loads],
-        dispatches.fragment[previous[follows]],
-        dispatches.fragment[cold_loads],
-        dispatches.fragment[last],
-    ]
-    write_back = CAUSES.index(Cause.WRITE_BACK)
-    cause = [
-        _read_causes(dispatches)[loads],
-        *(np.full(len(rows), write_back) for rows in (follows, cold_loads, last)),
-    ]
-    cost = [dispatches.read[loads], written, np.full(len(cold_loads), dispatches.entry_write), left]
-    paid = np.concatenate(cost) > 0
-    return Charges(
-        dispatch=np.concatenate(dispatch)[paid],
-        fragment=np.concatenate(fragment)[paid],
-        cause=np.concatenate(cause)[paid].astype(np.int32),
-        cost=np.concatenate(cost)[paid],
-    )
-
-
-def _charges_between(dispatches: Dispatches, types: TypeCosts, model: CostModel) -> Charges:
-    """Return the charges under a matrix: one for each dispatch, and one for each CPU at its end."""
-    previous, fragment, last = dispatches.previous, dispatches.fragment, _last(dispatches)
-    follows = previous >= 0
-    before = fragment[np.maximum(previous, 0)]
-    paid_for = np.where(follows, np.array(types.switch, np.int64)[before, fragment], 0)
-    if model.cold_start:
-        paid_for += np.where(previous == NOTHING, np.array(types.start, np.int64)[fragment], 0)
-    finish = np.array(types.finish, np.int64)[fragment[last]] * model.final_write_back
-    repeats = follows & (before == fragment)
-    cause = np.where(repeats, CAUSES.index(Cause.SAME_TYPE), _read_causes(dispatches))
-    dispatch = np.concatenate([np.arange(len(dispatches)), last])
-    cost = np.concatenate([paid_for, finish])
-    ends = np.full(len(last), CAUSES.index(Cause.WRITE_BACK))
+    """Return every charge of dispatches that all pay, each with its one cause."""
+    switches = switches_of(dispatches)
+    before, changes = switches.before, switches.changes
+    cost, last = switches.cost, switches.last
+    fragment, row = dispatches.fragment, np.arange(len(before))
+    cause = _read_causes(dispatches)
+    if dispatches.matrix.size:
+        read = cost
+        cause[(before >= 0) & ~changes] = CAUSES.index(Cause.SAME_TYPE)
+    else:
+        # Under g the whole cache is written back at every change, whatever was in it.
+        written = model.penalty.write_back if isinstance(model.penalty, PenaltyG) else 0
+        enters = changes | ((before == NONE) & model.cold_start)
+        read = np.where(enters, dispatches.entry - written, 0)
+    # The rest of a switch writes back what was there before.
+    held = np.where(before >= 0, fragment[np.maximum(before, 0)], fragment)
+    write_back = np.full(len(row) + len(last), CAUSES.index(Cause.WRITE_BACK))
+    cost = np.concatenate([read, cost - read, dispatches.last[last]])
     paid = cost > 0
     return Charges(
-        dispatch=dispatch[paid],
-        fragment=fragment[dispatch[paid]],
-        cause=np.concatenate([cause, ends])[paid].astype(np.int32),
+        dispatch=np.concatenate([row, row, last])[paid],
+        fragment=np.concatenate([fragment, held, fragment[last]])[paid],
+        cause=np.concatenate([cause, write_back])[paid].astype(np.int32),
         cost=cost[paid],
+        changes=changes,
     )
-
-
-def _last(dispatches: Dispatches) -> Integers:
-    """Return the last dispatch of each CPU, unless a gap comes after it: then nothing is known."""
-    last = len(dispatches) - 1 - np.unique(dispatches.cpu[::-1], return_index=True)[1]
-    latest_gap = np.full(dispatches.cpus, dispatches.start[0])
-    # A gap with no dispatch after it cuts no windows.
-    cuts = dispatches.gap_end <= dispatches.start[-1]
-    np.maximum.at(latest_gap, dispatches.gap_cpu[cuts], dispatches.gap_end[cuts])
-    return last[dispatches.start[last] >= latest_gap[dispatches.cpu[last]]]
 
 
 def _read_causes(dispatches: Dispatches) -> Integers:
@@ -141,7 +163,7 @@ def realised_of(dispatches: Dispatches, charges: Charges) -> Realised:
     return Realised(
         total=int(by_cpu.sum()),
         worst=int(by_cpu.max(initial=0)),
-        switches=int(dispatches.changes.sum()),
+        switches=int(charges.changes.sum()),
     )
 
 
@@ -160,7 +182,7 @@ def _sums(key: Numbers, cost: Integers, length: int) -> Integers:
 
 def cpu_results(trace: Trace, dispatches: Dispatches, charges: Charges) -> tuple[CpuResult, ...]:
     """Return the result of each CPU."""
-    changes = dispatches.changes
+    changes = charges.changes
     results = []
     for cpu in range(dispatches.cpus):
         own = dispatches.cpu == cpu
@@ -186,7 +208,7 @@ def fragment_results(
     trace: Trace, dispatches: Dispatches, charges: Charges
 ) -> tuple[FragmentResult, ...]:
     """Return the result of each fragment, the most expensive one first."""
-    changes = dispatches.changes
+    changes = charges.changes
     names, comms = process_names(trace), comms_of_inferred(trace)
     paid_for = dict(_rows_of_each(charges.fragment))
     results = []
@@ -202,7 +224,7 @@ def fragment_results(
                 dispatches=len(own),
                 tasks=len(np.unique(dispatches.task[own])),
                 cpus=len(np.unique(dispatches.cpu[own])),
-                run_time=int(dispatches.run_time[own].sum()),
+                run_time=int(dispatches.length[own].sum()),
                 switches=int(changes[own].sum()),
                 cost=sum(causes.values()),
                 causes=causes,
