@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 
 from dfopt.checks import described
@@ -100,6 +101,22 @@ class PenaltyMatrix(Checked, tag_field="kind", tag="matrix", dict=True):
     def number_of(self, name: str | None) -> int:
         """Return the row and column of a type."""
         return self._numbers[name]
+
+    def among(self, names: Sequence[str]) -> PenaltyMatrix:
+        """Return the matrix of these types alone, in this order; the matrix itself if none."""
+        if not names:
+            return self
+        places = [self.number_of(name) for name in names]
+
+        def row(costs: Sequence[int]) -> tuple[int, ...]:
+            return tuple([costs[place] for place in places])
+
+        return PenaltyMatrix(
+            types=tuple(names),
+            switch=tuple([row(self.switch[place]) for place in places]),
+            start=row(self.start) if self.start else None,
+            finish=row(self.finish) if self.finish else None,
+        )
 
     def _repr_html_(self) -> str:
         """Return the matrix as a table, as notebooks show it."""

@@ -1,8 +1,9 @@
 """Run queues: threads are ready, run, and wait, and a policy decides which of them runs where."""
 
+from dfopt.problem.cache import UNMANAGED
+from dfopt.simulate.caches import CacheSizes
 from dfopt.simulate.contract import NOBODY, KernelInterface, Policy, State, Thread, Why
 from dfopt.simulate.kernel import Kernel
-from dfopt.simulate.line_caches import CacheSizes
 from dfopt.simulate.policies import POLICIES, policy_named
 from dfopt.simulate.recorder import Counters
 from dfopt.simulate.runs import Runs, Skipped, simulate_all
@@ -20,7 +21,7 @@ from dfopt.simulate.simulation import (
     simulate_once,
 )
 from dfopt.simulate.spin_lock import SpinLock
-from dfopt.simulate.workload import UNMANAGED, Burst, NewThread, Workload, WorkloadKind
+from dfopt.simulate.workload import Burst, NewThread, Workload, WorkloadKind
 from dfopt.simulate.workloads import WORKLOADS
 
 __all__ = [

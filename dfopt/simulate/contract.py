@@ -13,12 +13,11 @@ from enum import Enum
 from random import Random
 from typing import Any, ClassVar, Protocol
 
+from dfopt.problem.cache import UNMANAGED, Cache
 from dfopt.simulate.parameters import check_fields
-from dfopt.simulate.penalties import Costs
 from dfopt.simulate.scenario import Machine, Scenario
 from dfopt.simulate.spin_lock import SpinLock
 from dfopt.simulate.workload import (
-    UNMANAGED,
     Burst,
     NewThread,
     Step,
@@ -197,8 +196,8 @@ class KernelInterface(Protocol):
         """The workload, with the names of its fragments."""
 
     @property
-    def costs(self) -> Costs:
-        """The costs of switches; ``held`` and ``left`` say by CPU what its cache holds."""
+    def caches(self) -> Sequence[Cache]:
+        """By CPU: its cache; ``fragment`` and ``leaves`` say what that holds."""
 
     @property
     def threads(self) -> Sequence[Thread]:

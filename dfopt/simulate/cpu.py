@@ -20,6 +20,7 @@ from heapq import heappush
 from itertools import chain
 from typing import Any
 
+from dfopt.problem.cache import CLEAN, UNMANAGED
 from dfopt.simulate.contract import (
     DISK,
     KERNEL,
@@ -40,7 +41,7 @@ from dfopt.simulate.policy_errors import (
 from dfopt.simulate.recorder import packed
 from dfopt.simulate.requests import Requests
 from dfopt.simulate.spin_lock import SpinLock, Task
-from dfopt.simulate.workload import CLEAN, UNMANAGED, Burst, Pause
+from dfopt.simulate.workload import Burst, Pause
 from dfopt.trace.events import Stop
 
 CANCELLED = -1
@@ -81,7 +82,7 @@ class Cpu:
     """
 
     __slots__ = (
-        "_agenda", "_asks", "_began", "_begins", "_costs", "_counters", "_has_slices",
+        "_agenda", "_asks", "_began", "_begins", "_cache", "_counters", "_has_slices",
         "_hears_blocked", "_hears_changes", "_held", "_is_suspended", "_is_taken", "_joins",
         "_kernel", "_left_before", "_note", "_numbers", "_pays_from", "_penalty", "_pending",
         "_policy", "_row_end", "_row_fragment", "_row_leaves", "_row_lines", "_row_start",
@@ -102,7 +103,7 @@ class Cpu:
         self._agenda = kernel.agenda
         self._numbers = kernel.numbers
         self._switch_time = kernel.machine.switch_time
-        self._costs = kernel.costs
+        self._cache = kernel.caches[number]
         # Looked up once, since it is called for every dispatch.
         self._note = kernel.recorder.cells.extend
         self.due = CANCELLED
@@ -402,7 +403,7 @@ class Cpu:
             self._left_before = so_far = self._row_leaves
             leaves = burst.leaves
             self._row_leaves = leaves if leaves > so_far else so_far
-            penalty = self._costs.go_on(self.number, burst)
+            penalty = self._cache.go_on(burst)
         else:
             if is_open is not None:
                 if begins > self._row_end:
@@ -417,7 +418,7 @@ class Cpu:
             self._row_fragment = burst.fragment
             self._row_lines = burst.lines
             self._row_leaves = burst.leaves
-            penalty = self._costs.begin(self.number, burst)
+            penalty = self._cache.enter(burst)
         self._row_stop = GOES_ON
         self._pays_from = begins
         self._penalty = penalty

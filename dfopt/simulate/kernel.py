@@ -13,15 +13,15 @@ announced by interrupts on all CPUs in turn. What happens at time 0 takes no CPU
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from heapq import heappop, heappush
 from typing import Any
 
 from dfopt.checks import LARGEST_TOTAL
+from dfopt.problem.cache import Cache
 from dfopt.simulate.contract import NOBODY, Policy, Thread
 from dfopt.simulate.cpu import Cpu
-from dfopt.simulate.penalties import Costs
 from dfopt.simulate.policy_errors import STALLED, endless, stalled, stuck
 from dfopt.simulate.requests import Requests
 from dfopt.simulate.scenario import Machine
@@ -40,8 +40,8 @@ class Kernel(Requests):
         CPUs and overheads.
     workload
         A fresh one: the simulation uses up its programs.
-    costs
-        The costs of switches, with empty caches.
+    caches
+        Those of all CPUs; they are empty.
     policy
         A fresh one: it may remember what it saw.
     seed
@@ -54,9 +54,15 @@ class Kernel(Requests):
     """
 
     def __init__(
-        self, machine: Machine, workload: Workload, costs: Costs, policy: Policy, *, seed: int = 0
+        self,
+        machine: Machine,
+        workload: Workload,
+        caches: Sequence[Cache],
+        policy: Policy,
+        *,
+        seed: int = 0,
     ) -> None:
-        super().__init__(machine, workload, costs, policy, seed=seed)
+        super().__init__(machine, workload, caches, policy, seed=seed)
         self.events = 0
         self._arrivals = 0
         self._cpus = [Cpu(number, self) for number in self._cpu_numbers]

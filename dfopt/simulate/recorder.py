@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dfopt.errors import DfoptError
+from dfopt.problem.cache import UNMANAGED
 from dfopt.problem.cache_domains import CacheDomains
 from dfopt.simulate.contract import Thread
-from dfopt.simulate.workload import UNMANAGED
 from dfopt.trace.events import Flags, Forks, Integers, Numbers, Wakeups
 from dfopt.trace.nice import NICE_0
 from dfopt.trace.quality import Quality

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from heapq import heappush
 from itertools import count
+from types import SimpleNamespace
 from typing import Any
 
+from dfopt.problem.cache import Cache
 from dfopt.simulate.contract import DISK, NOBODY, Policy, State, Thread, Why
-from dfopt.simulate.penalties import Costs
 from dfopt.simulate.policy_errors import no_cpu, wrong_call, wrong_cpu, wrong_time
 from dfopt.simulate.recorder import Counters, Recorder, packed_wakeup
 from dfopt.simulate.scenario import LockDistribution, Machine
@@ -38,8 +39,8 @@ class Requests:
         By CPU: the thread that runs there, or None.
     threads
         All threads that have appeared, in that order.
-    costs
-        ``held`` and ``left`` say what the caches hold.
+    caches
+        By CPU: what its cache holds.
     random
         For the policy's choices.
     counters
@@ -68,12 +69,18 @@ class Requests:
     """
 
     def __init__(
-        self, machine: Machine, workload: Workload, costs: Costs, policy: Policy, *, seed: int = 0
+        self,
+        machine: Machine,
+        workload: Workload,
+        caches: Sequence[Cache],
+        policy: Policy,
+        *,
+        seed: int = 0,
     ) -> None:
         self.machine = machine
         self.cpus = machine.cpus
         self.workload = workload
-        self.costs = costs
+        self.caches = caches
         self.policy = policy
         self.random = random.Random(seed)
         # Lock times have random numbers of their own: the policy's choices stay the same.
@@ -101,6 +108,14 @@ class Requests:
         self._cpu_numbers = range(machine.cpus)
 
     # What a policy may ask for; the contract says more.
+
+    @property
+    def costs(self) -> SimpleNamespace:
+        """What :attr:`caches` hold, as policies read it that were written for earlier versions."""
+        return SimpleNamespace(
+            held=[cache.fragment for cache in self.caches],
+            left=[cache.leaves for cache in self.caches],
+        )
 
     def preempt(self, cpu: int) -> None:
         """Let a CPU choose anew after the current event."""

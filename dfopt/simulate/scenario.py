@@ -11,10 +11,9 @@ from dfopt.errors import InstanceError
 from dfopt.problem.cache_domains import CacheDomains, cache_domains, cpu_ranges, cpus_of
 from dfopt.problem.instance import CpuCount
 from dfopt.problem.penalties import Penalty, PenaltyMatrix
-from dfopt.simulate.line_caches import CacheSizes
-from dfopt.simulate.penalties import NearCaches
+from dfopt.simulate.caches import CacheSizes
 from dfopt.simulate.workload import ThreadSetting
-from dfopt.structs import Checked, DocumentPart, Natural
+from dfopt.structs import Checked, DocumentPart, Natural, replace
 from dfopt.type_reader import reader
 
 USUAL_UNIT = "ns"
@@ -196,13 +195,14 @@ class Scenario(ScenarioValues):
         self._check_distances()
 
     @property
-    def near(self) -> NearCaches | None:
-        """The CPUs that are near each other under the penalty; None: distances do not count."""
+    def near(self) -> tuple[CacheDomains, Penalty] | None:
+        """Which CPUs are near each other, and the penalty there; None: distances do not count."""
         machine = self.machine
-        cost = machine.near_read_line if machine.near_fill is None else machine.near_fill
-        if machine.domains is None or cost is None:
+        costs = {"read_line": machine.near_read_line, "fill": machine.near_fill}
+        given = {name: cost for name, cost in costs.items() if cost is not None}
+        if machine.domains is None or not given:
             return None
-        return NearCaches(machine.domains, cost)
+        return machine.domains, replace(self.penalty, **given)
 
     def _check_distances(self) -> None:
         penalty, machine = self.penalty, self.machine

@@ -10,10 +10,9 @@ from msgspec import field
 
 from dfopt.errors import DfoptError
 from dfopt.problem.instance import Objective
+from dfopt.simulate.caches import CacheCounts, LineCaches, penalty_caches
 from dfopt.simulate.contract import Policy
 from dfopt.simulate.kernel import Kernel
-from dfopt.simulate.line_caches import CacheCounts, LineCaches
-from dfopt.simulate.penalties import Costs, penalty_costs
 from dfopt.simulate.policies import policy_with
 from dfopt.simulate.recorder import Counters
 from dfopt.simulate.scenario import Scenario
@@ -84,17 +83,19 @@ def simulate_once(
     why_unfit = own.unfit(workload, machine.cpus)
     if why_unfit is not None and refuses_unfit:
         raise UnfitError(why_unfit)
-    caches = None
+    lines = None
     if scenario.caches is not None:
-        caches = LineCaches(scenario.caches, workload.sizes, machine.cpus, machine.domains)
-    costs: Costs = caches or penalty_costs(
-        scenario.penalty,
-        workload.fragments,
-        machine.cpus,
-        cold_start=scenario.cold_start,
-        near=scenario.near,
-    )
-    kernel = Kernel(machine, workload, costs, own, seed=seed)
+        lines = LineCaches(scenario.caches, workload.sizes, machine.cpus, machine.domains)
+        caches = lines.of_cpus
+    else:
+        caches = penalty_caches(
+            scenario.penalty,
+            workload.fragments,
+            machine.cpus,
+            cold_start=scenario.cold_start,
+            near=scenario.near,
+        )
+    kernel = Kernel(machine, workload, caches, own, seed=seed)
     kernel.run(scenario.until)
     trace = kernel.recorder.trace(
         cpus=machine.cpus,
@@ -115,7 +116,7 @@ def simulate_once(
         trace=trace,
         counters=kernel.counters,
         engine=kernel,
-        caches=None if caches is None else caches.counts(),
+        caches=None if lines is None else lines.counts(),
         unfit=why_unfit,
         unused=own.unused() if why_unfit is None else None,
     )

@@ -15,14 +15,9 @@ from typing import Any, ClassVar, Protocol
 
 from dfopt.checks import check_integer, described
 from dfopt.errors import InstanceError
+from dfopt.problem.cache import CLEAN, DIRTY, INVALIDATED, UNMANAGED
 from dfopt.structs import Checked, replace
 from dfopt.trace.nice import LARGEST_WEIGHT, LEAST_URGENT, MOST_URGENT, weight_of_nice
-
-UNMANAGED = -1
-"""The fragment of a burst that uses no fragment; such a burst leaves the cache as it is."""
-
-CLEAN, DIRTY, INVALIDATED = range(3)
-"""The state in which a burst leaves its fragment; indices into :data:`dfopt.trace.trace.LEAVES`."""
 
 MOST = 1_000_000
 """A workload has at most 1,000,000 threads, or objects that they share: all are in memory."""

@@ -21,7 +21,7 @@ class Stay(Policy):
     def pick(self, cpu):
         if not self.queue:
             return None
-        held = self.engine.costs.held[cpu]
+        held = self.engine.caches[cpu].fragment
         first = islice(self.queue, self.look_ahead)
         place = next((i for i, thread in enumerate(first) if thread.fragment == held), 0)
         return self.queue.pop(place)

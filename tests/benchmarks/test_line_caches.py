@@ -6,7 +6,7 @@ from statistics import median
 
 from dfopt import replace
 from dfopt.problem.penalties import PenaltyF
-from dfopt.simulate.line_caches import CacheSizes
+from dfopt.simulate.caches import CacheSizes
 from dfopt.simulate.policies.simple import FirstComeFirstServed
 from dfopt.simulate.scenario import Machine, Scenario
 from dfopt.simulate.simulation import simulate_once

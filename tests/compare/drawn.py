@@ -8,6 +8,7 @@ from dfopt.compare import CostModel, Window
 from dfopt.compare.window_length import WHOLE, WindowKind
 from dfopt.problem.cache import Leaves
 from dfopt.problem.instance import Objective
+from dfopt.problem.penalties import PenaltyMatrix
 from dfopt.trace import Trace
 from dfopt.trace.trace import BROKEN_CHAIN, LOST_EVENTS
 from tests.strategies import FRAGMENTS, penalties
@@ -77,3 +78,16 @@ def models(
     }
     given.update((name, st.just(value)) for name, value in fixed.items())
     return st.builds(CostModel, **given)
+
+
+@st.composite
+def matrix_models(draw: st.DrawFn) -> CostModel:
+    """Draw costs under a matrix of all fragments, with costs at its ends."""
+    row = st.tuples(*(st.integers(0, 6) for _ in FRAGMENTS))
+    matrix = PenaltyMatrix(
+        types=FRAGMENTS,
+        switch=tuple(draw(row) for _ in FRAGMENTS),
+        start=draw(st.none() | row),
+        finish=draw(st.none() | row),
+    )
+    return draw(models(unmanaged=("transparent",), penalty=matrix))

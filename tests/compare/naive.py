@@ -10,12 +10,12 @@ from dfopt import replace
 from dfopt.compare import CostModel
 from dfopt.compare.window_length import Window as Length
 from dfopt.compare.window_length import WindowKind
-from dfopt.problem.cache import CacheState, Leaves
+from dfopt.problem.cache import UNKNOWN, Cache, CacheState, DataUse, Leaves
 from dfopt.problem.instance import Task
 from dfopt.problem.penalties import Penalty, PenaltyG, PenaltyMatrix
 from dfopt.trace import Trace
 from dfopt.trace.trace import BROKEN_CHAIN, LEAVES, NOT_GIVEN, UNMANAGED
-from tests.charges import switch_cost
+from tests.charges import switch_cost, use_of
 
 State = CacheState | Task | Literal["unknown", "empty"]
 """The content of a cache: a fragment in its state, nothing, or it is not known."""
@@ -100,19 +100,21 @@ def counted(trace: Trace, model: CostModel) -> list[Dispatch]:
 
 def costs_by_row(trace: Trace, model: CostModel) -> dict[int, int]:
     """Return what each dispatch pays; what remains at the end counts with a CPU's last."""
-    state: dict[int, State] = {}
+    flags = {"cold_start": model.cold_start, "final_write_back": model.final_write_back}
+    caches = [Cache(model.penalty, **flags) for _ in range(trace.cpus)]
     last: dict[int, Dispatch] = {}
     costs: dict[int, int] = {}
     dispatches = counted(trace, model)
     for one in dispatches:
-        held = state.get(one.cpu, "empty" if model.cold_start else "unknown")
-        costs[one.row] = first_cost(model.penalty, "unknown" if one.freed else held, one.task)
-        state[one.cpu], last[one.cpu] = one.task, one
-    if model.final_write_back:
-        for cpu, one in last.items():
-            ends = gap_ends(trace, model, cpu)
-            if not any(one.start < end <= dispatches[-1].start for end in ends):
-                costs[one.row] += left_cost(model.penalty, state[cpu])
+        if one.freed:
+            caches[one.cpu].hold(DataUse(UNKNOWN))
+        costs[one.row] = caches[one.cpu].enter(use_of(model.penalty, one.task))
+        last[one.cpu] = one
+    for cpu, one in last.items():
+        ends = gap_ends(trace, model, cpu)
+        if any(one.start < end <= dispatches[-1].start for end in ends):
+            caches[cpu].hold(DataUse(UNKNOWN))
+        costs[one.row] += caches[cpu].finish()
     return costs
 
 

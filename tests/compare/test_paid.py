@@ -24,7 +24,7 @@ from dfopt.problem.instance import Objective
 from dfopt.problem.penalties import PenaltyF, PenaltyG
 from dfopt.trace import Trace
 from dfopt.trace.trace import BROKEN_CHAIN, LOST_EVENTS, UNMANAGED
-from tests.compare.drawn import labelled_traces, models
+from tests.compare.drawn import labelled_traces, matrix_models, models
 from tests.compare.naive import costs_by_row, switches
 from tests.trace.traces import trace_from_rows
 
@@ -32,8 +32,8 @@ F = PenaltyF(read_line=1, write_back=10)
 G = PenaltyG(fill=100, write_back=10)
 
 
-@given(labelled_traces(), models())
-def test_realised_is_what_a_walk_through_the_trace_pays(trace: Trace, model: CostModel) -> None:
+@given(labelled_traces(), models() | matrix_models())
+def test_realised_is_what_the_caches_of_its_cpus_charge(trace: Trace, model: CostModel) -> None:
     dispatches = dispatches_of(trace, model)
     charges = charges_of(dispatches, model)
     paid: Counter[int] = Counter()

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from dfopt.problem.cache import UNMANAGED
 from dfopt.simulate.contract import Thread, Why
 from dfopt.simulate.policies.linux_o1 import (
     EXPIRED,
@@ -16,7 +17,6 @@ from dfopt.simulate.policies.linux_o1 import (
     LinuxO1,
 )
 from dfopt.simulate.policies.load_balancer import PriorityArray, RunQueue
-from dfopt.simulate.workload import UNMANAGED
 from dfopt.structs import Natural
 
 NOT_INTERACTIVE = -1

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections import OrderedDict, defaultdict
 from dataclasses import dataclass
 
+from dfopt.problem.cache import EMPTY, UNMANAGED
 from dfopt.simulate.contract import GAVE_UP, NOBODY, Thread, TimeSliced, Why
-from dfopt.simulate.penalties import EMPTY
 from dfopt.simulate.policies.simple import offer_by_fragment
-from dfopt.simulate.workload import UNMANAGED
 from dfopt.structs import Natural
 
 Queue = OrderedDict[Thread, None]
@@ -67,7 +66,7 @@ class Patience(TimeSliced):
 
     def pick(self, cpu: int) -> Thread | None:
         """Take a thread by the rules, or see to it that the CPU is asked again."""
-        now, held = self.engine.now, self.engine.costs.held[cpu]
+        now, held = self.engine.now, self.engine.caches[cpu].fragment
         if not self._all:
             return None
         longest = next(iter(self._all))
@@ -87,7 +86,7 @@ class Patience(TimeSliced):
 
     def changes(self, thread: Thread, fragment: int, cpu: int) -> bool:
         """Let it leave its CPU if that would have to change the fragment."""
-        return thread.fragment not in (UNMANAGED, self.engine.costs.held[cpu])
+        return thread.fragment not in (UNMANAGED, self.engine.caches[cpu].fragment)
 
     def _first(self, queues: defaultdict[int, Queue], held: int) -> Thread | None:
         """Return who has waited longest of those that this cache costs nothing."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 
+from dfopt.problem.cache import EMPTY
 from dfopt.simulate.contract import (
     GAVE_UP,
     NOBODY,
@@ -12,7 +13,6 @@ from dfopt.simulate.contract import (
     TimeSliced,
     Why,
 )
-from dfopt.simulate.penalties import EMPTY
 
 
 class FirstComeFirstServed(TimeSliced):
@@ -117,9 +117,9 @@ def offer_by_fragment(engine: KernelInterface, fragment: int) -> None:
     Of those that hold the fragment, the one that ran last comes first; of the others that which has
     been idle for longest.
     """
-    held, idle = engine.costs.held, engine.idle()
+    caches, idle = engine.caches, engine.idle()
     for cpu in reversed(idle):
-        if held[cpu] == fragment:
+        if caches[cpu].fragment == fragment:
             engine.offer(cpu)
-    for cpu in sorted(idle, key=lambda cpu: held[cpu] != EMPTY):
+    for cpu in sorted(idle, key=lambda cpu: caches[cpu].fragment != EMPTY):
         engine.offer(cpu)

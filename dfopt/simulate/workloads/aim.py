@@ -10,6 +10,7 @@ from random import Random
 from typing import ClassVar
 
 from dfopt.errors import InstanceError
+from dfopt.problem.cache import CLEAN, DIRTY, UNMANAGED
 from dfopt.simulate.steps import (
     Acquire,
     Channel,
@@ -21,16 +22,7 @@ from dfopt.simulate.steps import (
     Send,
     Spawn,
 )
-from dfopt.simulate.workload import (
-    CLEAN,
-    DIRTY,
-    UNMANAGED,
-    Burst,
-    NewThread,
-    Steps,
-    Workload,
-    check_number,
-)
+from dfopt.simulate.workload import Burst, NewThread, Steps, Workload, check_number
 from dfopt.simulate.workloads.free_buffers import FreeBuffers, GiveBuffer, TakeBuffer
 from dfopt.structs import Checked, Natural, Percent, Positive
 

@@ -15,16 +15,9 @@ from typing import Annotated, ClassVar
 from msgspec import Meta
 
 from dfopt.errors import InstanceError
+from dfopt.problem.cache import CLEAN, DIRTY
 from dfopt.simulate.steps import Channel, Receive, Send, spawn_all
-from dfopt.simulate.workload import (
-    CLEAN,
-    DIRTY,
-    Burst,
-    NewThread,
-    Steps,
-    Workload,
-    check_number,
-)
+from dfopt.simulate.workload import Burst, NewThread, Steps, Workload, check_number
 from dfopt.structs import Checked, Natural, Positive
 
 CLIENT, SERVER = range(2)

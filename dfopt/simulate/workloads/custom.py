@@ -12,8 +12,9 @@ from itertools import repeat
 from random import Random
 from typing import ClassVar
 
+from dfopt.problem.cache import DIRTY
 from dfopt.simulate.steps import spawn_all
-from dfopt.simulate.workload import DIRTY, Burst, NewThread, Workload, check_number
+from dfopt.simulate.workload import Burst, NewThread, Workload, check_number
 from dfopt.structs import Checked, Natural, Positive
 
 

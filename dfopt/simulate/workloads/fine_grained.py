@@ -12,15 +12,9 @@ from random import Random
 from typing import ClassVar
 
 from dfopt.errors import InstanceError
+from dfopt.problem.cache import DIRTY
 from dfopt.simulate.steps import Yield, spawn_all
-from dfopt.simulate.workload import (
-    DIRTY,
-    Burst,
-    NewThread,
-    Step,
-    Workload,
-    check_number,
-)
+from dfopt.simulate.workload import Burst, NewThread, Step, Workload, check_number
 from dfopt.structs import Checked, Natural, Positive
 
 YIELD = Yield()

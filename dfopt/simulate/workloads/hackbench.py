@@ -10,16 +10,9 @@ from collections.abc import Iterator
 from random import Random
 from typing import ClassVar
 
+from dfopt.problem.cache import CLEAN, DIRTY
 from dfopt.simulate.steps import Channel, Receive, Send, spawn_all
-from dfopt.simulate.workload import (
-    CLEAN,
-    DIRTY,
-    Burst,
-    NewThread,
-    Steps,
-    Workload,
-    check_number,
-)
+from dfopt.simulate.workload import Burst, NewThread, Steps, Workload, check_number
 from dfopt.structs import Checked, Natural, Positive
 
 

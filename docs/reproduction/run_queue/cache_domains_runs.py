@@ -15,7 +15,7 @@ from dfopt.compare import WHOLE, CostModel, compare_trace
 from dfopt.compare.cost_model_choice import ModelChoice, with_dispatch_costs
 from dfopt.problem.cache_domains import CacheDomains, cache_domains
 from dfopt.simulate import POLICIES, Scenario, read_scenario, scenario_of_trace
-from dfopt.simulate.penalties import NearCaches, penalty_costs
+from dfopt.simulate.caches import penalty_caches
 from dfopt.simulate.simulation import run_of, simulate_once
 from dfopt.simulate.workload import Burst
 from dfopt.trace import Trace, read_trace
@@ -235,14 +235,17 @@ def recorded_figures(case: Case) -> Figures:
     """Return the figures of the recording itself, where this machine pays for its switches."""
     trace = recording(case.workload, case.read_line)
     penalty = trace.header.penalty
-    near = NearCaches(case.topology, case.near) if case.has_near else None
-    costs = penalty_costs(
-        penalty, trace.fragments, trace.cpus, cold_start=bool(trace.header.cold_start), near=near
+    caches = penalty_caches(
+        penalty,
+        trace.fragments,
+        trace.cpus,
+        cold_start=bool(trace.header.cold_start),
+        near=(case.topology, replace(penalty, read_line=case.near)) if case.has_near else None,
     )
     columns = (trace.cpu, trace.fragment, trace.lines, trace.leaves)
     rows = zip(*(column.tolist() for column in columns), strict=True)
     paid = sum(
-        costs.begin(cpu, Burst(1, fragment, max(0, lines), max(0, leaves)))
+        caches[cpu].enter(Burst(1, fragment, max(0, lines), max(0, leaves)))
         for cpu, fragment, lines, leaves in rows
     )
     end = int(trace.end.max() - trace.start.min())

@@ -13,7 +13,7 @@ from rows import Row, evidence
 from words import grows, listed, with_interval
 
 from dfopt import replace
-from dfopt.simulate.line_caches import CacheSizes
+from dfopt.simulate.caches import CacheSizes
 from dfopt.simulate.workloads.custom import Custom, FragmentOrder
 
 # Table 3: L2 misses of vanilla, by threads and size of the fragments.

@@ -2,8 +2,8 @@
 
 from dfopt import replace
 from dfopt.problem.penalties import PenaltyF
+from dfopt.simulate.caches import CacheSizes
 from dfopt.simulate.contract import Policy
-from dfopt.simulate.line_caches import CacheSizes
 from dfopt.simulate.policies.data_affinity import DataAffinity
 from dfopt.simulate.policies.linux_o1 import LinuxO1
 from dfopt.simulate.scenario_document import read_scenario

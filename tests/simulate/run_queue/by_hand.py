@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from dfopt.problem.penalties import PenaltyF, PenaltyG
+from dfopt.simulate.caches import penalty_caches
 from dfopt.simulate.contract import Policy
 from dfopt.simulate.kernel import Kernel
-from dfopt.simulate.penalties import penalty_costs
 from dfopt.simulate.policies.simple import FirstComeFirstServed
 from dfopt.simulate.scenario import Machine
 from dfopt.simulate.workload import Burst, NewThread, Workload
@@ -34,9 +34,9 @@ def run_threads(
         NewThread(name=f"t{number}", steps=iter(steps), arrival=(arrivals or {}).get(number, 0))
         for number, steps in enumerate(programs)
     )
-    costs = penalty_costs(PenaltyG(fill=0, write_back=0), (), cpus, cold_start=True)
+    caches = penalty_caches(PenaltyG(fill=0, write_back=0), (), cpus, cold_start=True)
     machine = Machine(cpus=cpus, lock_time=lock_time)
-    kernel = Kernel(machine, Workload(threads=threads), costs, policy)
+    kernel = Kernel(machine, Workload(threads=threads), caches, policy)
     kernel.run()
     return kernel
 
@@ -63,8 +63,8 @@ def run(
     )
     workload = Workload(threads=threads, fragments=("a", "b"))
     penalty = PenaltyF(read_line=1, write_back=10)
-    costs = penalty_costs(penalty, workload.fragments, machine.cpus, cold_start=True)
-    kernel = Kernel(machine, workload, costs, policy or FirstComeFirstServed(time_slice=0))
+    caches = penalty_caches(penalty, workload.fragments, machine.cpus, cold_start=True)
+    kernel = Kernel(machine, workload, caches, policy or FirstComeFirstServed(time_slice=0))
     kernel.run(until)
     return kernel
 

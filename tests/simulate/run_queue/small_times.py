@@ -7,9 +7,9 @@ from typing import Any
 from hypothesis import strategies as st
 
 from dfopt.problem.penalties import PenaltyG
+from dfopt.simulate.caches import penalty_caches
 from dfopt.simulate.contract import Thread
 from dfopt.simulate.kernel import Kernel
-from dfopt.simulate.penalties import penalty_costs
 from dfopt.simulate.policies.linux_o1 import LinuxO1
 from dfopt.simulate.scenario import Machine
 from dfopt.simulate.workload import Burst, NewThread, Step, Workload
@@ -64,8 +64,8 @@ class Queues:
 
     def __init__(self, policy: LinuxO1, cpus: int = 2) -> None:
         self.policy = policy
-        costs = penalty_costs(PenaltyG(fill=0, write_back=0), (), cpus, cold_start=True)
-        Kernel(Machine(cpus=cpus), Workload(threads=()), costs, policy)
+        caches = penalty_caches(PenaltyG(fill=0, write_back=0), (), cpus, cold_start=True)
+        Kernel(Machine(cpus=cpus), Workload(threads=()), caches, policy)
         policy.begin()
 
     def add(self, name: str, cpu: int, nice: int = 0) -> Thread:

@@ -11,7 +11,7 @@ from random import Random
 import pytest
 
 from dfopt.problem.penalties import PenaltyF
-from dfopt.simulate.line_caches import CacheSizes
+from dfopt.simulate.caches import CacheSizes
 from dfopt.simulate.policies import POLICIES
 from dfopt.simulate.scenario import Machine, Scenario
 from dfopt.simulate.simulation import Simulation, simulate_once

@@ -10,9 +10,9 @@ import pytest
 
 from dfopt.errors import DfoptError
 from dfopt.problem.penalties import PenaltyF
+from dfopt.simulate.caches import penalty_caches
 from dfopt.simulate.contract import DISK, KERNEL, USER, Policy, SpinLock, Thread, Why
 from dfopt.simulate.kernel import Kernel
-from dfopt.simulate.penalties import penalty_costs
 from dfopt.simulate.policies import POLICIES
 from dfopt.simulate.policies.simple import FirstComeFirstServed
 from dfopt.simulate.scenario import Machine
@@ -363,7 +363,7 @@ def test_calls_that_never_get_on_are_found(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_random_choices_are_seeded() -> None:
     machine, empty = Machine(cpus=1), Workload(threads=())
-    costs = penalty_costs(PenaltyF(read_line=1, write_back=1), (), 1, cold_start=True)
-    kernels = [Kernel(machine, empty, costs, Broken(), seed=7) for _ in range(2)]
+    caches = penalty_caches(PenaltyF(read_line=1, write_back=1), (), 1, cold_start=True)
+    kernels = [Kernel(machine, empty, caches, Broken(), seed=7) for _ in range(2)]
     assert kernels[0].random.random() == kernels[1].random.random() == Random(7).random()
     assert deque(kernels[0].idle()) == deque([0])

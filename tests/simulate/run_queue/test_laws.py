@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dfopt.compare import CostModel, compare_trace
+from dfopt.compare.cost_model_choice import ModelChoice, chosen_model
 from dfopt.problem.cache_domains import CacheDomains
 from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyMatrix
 from dfopt.simulate.contract import Policy, State, Thread, Why
@@ -136,6 +137,23 @@ def check_no_less_is_paid_than_the_optimum(done: Simulation, model: CostModel) -
     comparison = compare_trace(done.trace, model, workers=1, time_limit=0.2, waits=None)
     assert comparison.realised.total == sum(done.counters.penalties)
     assert all(window.bound <= window.realised for window in comparison.windows)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["fcfs", "patience", "linux-o1", "eevdf", "data-affinity"])
+@settings(max_examples=30)
+@given(workload=programs(), penalty=penalties(), machine=MACHINES, flag=st.booleans())
+def test_a_simulation_pays_what_a_comparison_says_of_its_trace(
+    name: str, *, workload: Programs, penalty: Penalty, machine: Machine, flag: bool
+) -> None:
+    done = simulated(workload, POLICIES[name], penalty, machine, cold_start=flag)
+    if not (done.trace.fragment >= 0).any():
+        assert not any(done.counters.penalties)
+        return
+    model = chosen_model(ModelChoice(), done.trace.header)
+    comparison = compare_trace(done.trace, model, windows=(), waits=None)
+    assert [cpu.cost for cpu in comparison.cpus] == done.counters.penalties
+    assert comparison.realised.total == sum(done.counters.penalties)
 
 
 OBEDIENT = [policy for policy in ALL if policy.obeys_cpus_allowed]

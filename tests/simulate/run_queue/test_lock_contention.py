@@ -6,9 +6,9 @@ from random import Random
 import pytest
 
 from dfopt.problem.penalties import PenaltyG
+from dfopt.simulate.caches import penalty_caches
 from dfopt.simulate.contract import SpinLock
 from dfopt.simulate.kernel import Kernel
-from dfopt.simulate.penalties import penalty_costs
 from dfopt.simulate.policies.simple import FirstComeFirstServed
 from dfopt.simulate.scenario import LockDistribution, Machine
 from dfopt.simulate.workload import Burst, NewThread, Workload
@@ -47,8 +47,8 @@ def contend(cpus: int, ratio: float, distribution: LockDistribution, locks: int 
 
     threads = tuple(NewThread(name=f"t{cpu}", steps=steps()) for cpu in range(cpus))
     machine = Machine(cpus=cpus, lock_time=HOLD, lock_distribution=distribution)
-    costs = penalty_costs(PenaltyG(fill=0, write_back=0), (), cpus, cold_start=True)
-    kernel = Kernel(machine, Workload(threads=threads), costs, Contended(time_slice=0))
+    caches = penalty_caches(PenaltyG(fill=0, write_back=0), (), cpus, cold_start=True)
+    kernel = Kernel(machine, Workload(threads=threads), caches, Contended(time_slice=0))
     kernel.run()
     return kernel
 

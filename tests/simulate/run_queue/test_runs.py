@@ -12,7 +12,7 @@ from dfopt.files import schema
 from dfopt.problem.instance import Objective
 from dfopt.problem.penalties import PenaltyF
 from dfopt.simulate import runs as module
-from dfopt.simulate.line_caches import CacheSizes
+from dfopt.simulate.caches import CacheSizes
 from dfopt.simulate.policies import POLICIES
 from dfopt.simulate.policies.simple import FirstComeFirstServed
 from dfopt.simulate.runs import simulate_all

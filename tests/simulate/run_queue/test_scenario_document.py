@@ -11,7 +11,7 @@ from dfopt.errors import DfoptError
 from dfopt.files import schema
 from dfopt.problem.cache_domains import cache_domains
 from dfopt.problem.penalties import PenaltyF, PenaltyG, PenaltyMatrix
-from dfopt.simulate.line_caches import CacheSizes
+from dfopt.simulate.caches import CacheSizes
 from dfopt.simulate.parameters import parameters_of
 from dfopt.simulate.policies import POLICIES
 from dfopt.simulate.runs import simulate_all

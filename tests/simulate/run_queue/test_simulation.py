@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from dfopt.errors import DfoptError, InstanceError
 from dfopt.problem.penalties import PenaltyF, PenaltyG
-from dfopt.simulate.line_caches import CacheSizes
+from dfopt.simulate.caches import CacheSizes
 from dfopt.simulate.policies.simple import FirstComeFirstServed
 from dfopt.simulate.scenario import Machine, Scenario
 from dfopt.simulate.simulation import Simulation, simulate_once

@@ -8,8 +8,7 @@ from dfopt import replace
 from dfopt.errors import InstanceError
 from dfopt.problem.cache_domains import CacheDomains, cache_domains
 from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyG, PenaltyMatrix
-from dfopt.simulate.line_caches import CacheSizes
-from dfopt.simulate.penalties import NearCaches, penalty_costs
+from dfopt.simulate.caches import CacheSizes, penalty_caches
 from dfopt.simulate.policies.simple import FirstComeFirstServed
 from dfopt.simulate.scenario import Machine, Scenario
 from dfopt.simulate.simulation import simulate_once
@@ -24,20 +23,23 @@ PAIRS = cache_domains("0-1;2-3")
 def paid(
     penalty: Penalty,
     bursts: list[tuple[int, int, int]],
-    near: NearCaches | None,
+    near: tuple[CacheDomains, int] | None,
     *,
     cold_start: bool = True,
 ) -> list[int]:
     """Return what CPUs pay for these fragments that are left so; a fragment has 1 + 2·its lines."""
-    costs = penalty_costs(penalty, ("a", "b", "c"), 4, cold_start=cold_start, near=near)
+    if near is not None:
+        read = "read_line" if isinstance(penalty, PenaltyF) else "fill"
+        near = near[0], replace(penalty, **{read: near[1]})
+    caches = penalty_caches(penalty, ("a", "b", "c"), 4, cold_start=cold_start, near=near)
     return [
-        costs.begin(cpu, Burst(1, fragment, lines=abs(1 + 2 * fragment), leaves=leaves))
+        caches[cpu].enter(Burst(1, fragment, lines=abs(1 + 2 * fragment), leaves=leaves))
         for cpu, fragment, leaves in bursts
     ]
 
 
 def test_lines_that_the_domain_holds_cost_less_under_f() -> None:
-    near = NearCaches(PAIRS, 4)
+    near = (PAIRS, 4)
     bursts = [
         (0, 1, DIRTY),  # from memory: 3 lines
         (1, 1, CLEAN),  # CPU 0 holds it, and goes on holding it dirty
@@ -54,7 +56,7 @@ def test_lines_that_the_domain_holds_cost_less_under_f() -> None:
 
 
 def test_a_cache_that_is_filled_from_near_costs_less_under_g() -> None:
-    near = NearCaches(PAIRS, 7)
+    near = (PAIRS, 7)
     bursts = [(0, 1, DIRTY), (1, 1, CLEAN), (2, 1, CLEAN), (0, 0, CLEAN), (1, 0, CLEAN)]
     assert paid(G, bursts, near) == [1100, 1007, 1100, 1100, 1007]
 
@@ -62,7 +64,7 @@ def test_a_cache_that_is_filled_from_near_costs_less_under_g() -> None:
 @pytest.mark.parametrize("penalty", [F, G])
 def test_without_cold_start_the_first_fragment_is_free_near_or_far(penalty: Penalty) -> None:
     bursts = [(0, 1, DIRTY), (1, 1, DIRTY), (2, 1, DIRTY)]
-    assert paid(penalty, bursts, NearCaches(PAIRS, 4), cold_start=False) == [0, 0, 0]
+    assert paid(penalty, bursts, (PAIRS, 4), cold_start=False) == [0, 0, 0]
 
 
 BURSTS = st.lists(
@@ -92,16 +94,16 @@ def test_laws_of_near_costs(
 ) -> None:
     domains = CacheDomains(members)
     far = 10 if penalty is F else 100
-    some = paid(penalty, bursts, NearCaches(domains, near), cold_start=flag)
+    some = paid(penalty, bursts, (domains, near), cold_start=flag)
     # What is near costs as much: the same as without domains.
     without = paid(penalty, bursts, None, cold_start=flag)
-    assert paid(penalty, bursts, NearCaches(domains, far), cold_start=flag) == without
+    assert paid(penalty, bursts, (domains, far), cold_start=flag) == without
     # Cheaper costs never let a schedule pay more, whatever the domains are called.
     assert all(less <= more for less, more in zip(some, without, strict=True))
-    less = paid(penalty, bursts, NearCaches(domains, near // 2), cold_start=flag)
+    less = paid(penalty, bursts, (domains, near // 2), cold_start=flag)
     assert all(one <= other for one, other in zip(less, some, strict=True))
     renamed = CacheDomains(members[::-1], tuple("xyz"[: len(members)]))
-    assert paid(penalty, bursts, NearCaches(renamed, near), cold_start=flag) == some
+    assert paid(penalty, bursts, (renamed, near), cold_start=flag) == some
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from dfopt.errors import DfoptError
 from dfopt.problem.penalties import PenaltyF, PenaltyG
+from dfopt.simulate.caches import penalty_caches
 from dfopt.simulate.contract import State, Why
 from dfopt.simulate.kernel import Kernel
-from dfopt.simulate.penalties import penalty_costs
 from dfopt.simulate.policies.linux_o1 import HIGHEST, Entity, LinuxO1
 from dfopt.simulate.policies.load_balancer import NEVER, PRIORITIES, RunQueue
 from dfopt.simulate.scenario import Machine, Scenario
@@ -300,8 +300,8 @@ def test_queues_have_locks() -> None:
         return [thread(name, Burst(5), Yield(), Burst(5)) for name in "abcd"]
 
     workload = Workload(threads=tuple(make()))
-    costs = penalty_costs(PenaltyG(fill=0, write_back=0), (), 2, cold_start=True)
-    kernel = Kernel(Machine(cpus=2, lock_time=1), workload, costs, LinuxO1())
+    caches = penalty_caches(PenaltyG(fill=0, write_back=0), (), 2, cold_start=True)
+    kernel = Kernel(Machine(cpus=2, lock_time=1), workload, caches, LinuxO1())
     kernel.run()
     assert [lock.attempts > 0 for lock in kernel.policy.locks] == [True, True]
 

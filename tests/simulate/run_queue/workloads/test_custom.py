@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from dfopt.errors import InstanceError
-from dfopt.simulate.line_caches import CacheSizes
+from dfopt.simulate.caches import CacheSizes
 from dfopt.simulate.policies.simple import FirstComeFirstServed
 from dfopt.simulate.scenario import Machine, Scenario
 from dfopt.simulate.simulation import Simulation, simulate_once

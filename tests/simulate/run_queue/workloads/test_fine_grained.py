@@ -8,7 +8,7 @@ import pytest
 
 from dfopt.errors import InstanceError
 from dfopt.problem.penalties import PenaltyF
-from dfopt.simulate.line_caches import CacheSizes
+from dfopt.simulate.caches import CacheSizes
 from dfopt.simulate.policies.smash import UniSmash
 from dfopt.simulate.scenario import Machine, Scenario
 from dfopt.simulate.simulation import Simulation, simulate_once

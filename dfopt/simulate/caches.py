@@ -1,20 +1,103 @@
-"""Caches of lines."""
+"""What caches hold in a simulation, and what bursts pay: a penalty, or each line that they miss.
+
+With cache domains data may come from near under f and g: a CPU reads a fragment at less cost if
+another CPU of its domain holds it. It does not matter how that CPU left it, and for that CPU
+nothing changes: what it has written it writes back itself, when it goes on to another fragment.
+Write-backs cost the same everywhere.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import accumulate
+from typing import Any
 
 from dfopt.checks import LARGEST_TOTAL, described
 from dfopt.errors import InstanceError
 from dfopt.native.lines import Caches
+from dfopt.problem.cache import UNMANAGED, Cache, Use
 from dfopt.problem.cache_domains import CacheDomains
-from dfopt.simulate.penalties import EMPTY
-from dfopt.simulate.workload import CLEAN, UNMANAGED, Burst
+from dfopt.problem.penalties import Penalty, PenaltyG, PenaltyMatrix
+from dfopt.simulate.workload import Burst
 from dfopt.structs import Checked, DocumentPart, Natural, Positive
 
 LARGEST_MEMORY = 2**31 - 2
 """At most this number of lines, since lines have 32-bit numbers."""
+
+
+class NearCache(Cache):
+    """A cache that gets what another one of its domain holds at less cost.
+
+    Parameters
+    ----------
+    penalty, cold_start
+        As for all caches.
+    near
+        The penalty for what is near.
+    domain
+        The caches of the domain.
+    """
+
+    __slots__ = ("_domain", "_near")
+
+    def __init__(
+        self, penalty: Penalty, near: Penalty, domain: list[NearCache], *, cold_start: bool
+    ) -> None:
+        super().__init__(penalty, cold_start=cold_start)
+        self._near, self._domain = Cache(near), domain
+        domain.append(self)
+
+    def reading(self, use: Use) -> int:
+        """Return the cost of reading what a use needs, from near if it is there."""
+        is_near = any(cache.fragment == use.fragment for cache in self._domain)
+        return self._near.reading(use) if is_near else super().reading(use)
+
+
+def penalty_caches(
+    penalty: Penalty,
+    fragments: Sequence[str],
+    cpus: int,
+    *,
+    cold_start: bool,
+    near: tuple[CacheDomains, Penalty] | None = None,
+) -> list[Cache]:
+    """Return the empty caches of all CPUs under a penalty.
+
+    Parameters
+    ----------
+    penalty
+        f, g, or a matrix with the fragments as its types.
+    fragments
+        Names; bursts refer to them by number.
+    cpus
+        Number of CPUs.
+    cold_start
+        Whether the first fragment on a CPU is paid for.
+    near
+        Under f and g, domains, and what is paid for data that another CPU of the domain holds;
+        None: distances do not count.
+
+    Raises
+    ------
+    InstanceError
+        When a fragment is no type of the matrix.
+    """
+    if isinstance(penalty, PenaltyMatrix):
+        unknown = [name for name in fragments if name not in penalty.types]
+        if unknown:
+            raise InstanceError(
+                f"has no type {unknown[0]!r}, which the workload uses; add it",
+                place="penalty.types",
+            )
+        penalty = penalty.among(fragments)
+    if near is None:
+        return [Cache(penalty, cold_start=cold_start) for _ in range(cpus)]
+    domains, cheaper = near
+    members: list[list[NearCache]] = [[] for _ in domains.members]
+    return [
+        NearCache(penalty, cheaper, members[domain], cold_start=cold_start)
+        for domain in domains.domain_of
+    ]
 
 
 class CacheSizes(Checked):
@@ -116,14 +199,14 @@ class LineCaches:
 
     Attributes
     ----------
-    held, left
-        By CPU: the fragment that was used last, and how it was left.
+    of_cpus : list of Cache
+        By CPU: its cache.
 
     Raises
     ------
     InstanceError
         When the memory is larger than 2^31 lines, or than this computer can keep; when a burst may
-        pay more than 2^62; and, from :meth:`begin` and :meth:`go_on`, when a burst uses lines that
+        pay more than 2^62; and, from :meth:`touch`, when a burst uses lines that
         its fragment or the memory does not have.
     """
 
@@ -134,8 +217,7 @@ class LineCaches:
         cpus: int,
         domains: CacheDomains | None = None,
     ) -> None:
-        self.held = [EMPTY] * cpus
-        self.left = [CLEAN] * cpus
+        self.of_cpus: list[Cache] = [_LineCache(self, cpu) for cpu in range(cpus)]
         self._sizes = tuple(fragments)
         *self._first, self._memory = accumulate(fragments, initial=0)
         if self._memory > LARGEST_MEMORY:
@@ -173,20 +255,8 @@ class LineCaches:
             )
         self._has_far_hits = sizes.far_hit is not None
 
-    def begin(self, cpu: int, burst: Burst) -> int:
-        """Return the cost of a dispatch's first burst, and change the caches accordingly."""
-        if burst.fragment != UNMANAGED:
-            self.held[cpu] = burst.fragment
-            self.left[cpu] = burst.leaves
-        return self._use(cpu, burst)
-
-    def go_on(self, cpu: int, burst: Burst) -> int:
-        """Do the same for a burst that continues a dispatch on the same fragment."""
-        if burst.fragment != UNMANAGED:
-            self.left[cpu] = max(self.left[cpu], burst.leaves)
-        return self._use(cpu, burst)
-
-    def _use(self, cpu: int, burst: Burst) -> int:
+    def touch(self, cpu: int, burst: Burst) -> int:
+        """Return what a CPU pays for the lines of a burst, and change the caches accordingly."""
         time, leaves = 0, burst.leaves
         for first, number in burst.extents or self._extent(burst):
             if first < 0 or number < 0 or first + number > self._memory:
@@ -200,7 +270,7 @@ class LineCaches:
 
     def counts(self) -> CacheCounts:
         """Return the counts so far."""
-        ledger = self._caches.ledger[: len(self.held)]  # without the shared caches
+        ledger = self._caches.ledger[: len(self.of_cpus)]  # without the shared caches
 
         def counted(event: str) -> tuple[int, ...]:
             return tuple(ledger[event].tolist())
@@ -226,3 +296,21 @@ class LineCaches:
                 place="lines",
             )
         return ((self._first[fragment], lines),)
+
+
+class _LineCache(Cache):
+    """The cache of a CPU that pays for lines, and for nothing else."""
+
+    __slots__ = ("_caches", "_cpu")
+
+    def __init__(self, caches: LineCaches, cpu: int) -> None:
+        super().__init__(PenaltyG(fill=0, write_back=0))
+        self._caches, self._cpu = caches, cpu
+
+    def enter(self, use: Any) -> int:
+        """Return the cost of the first burst of a dispatch."""
+        return super().enter(use) + self._caches.touch(self._cpu, use)
+
+    def go_on(self, use: Any) -> int:
+        """Return the cost of a burst that continues a dispatch."""
+        return super().go_on(use) + self._caches.touch(self._cpu, use)
