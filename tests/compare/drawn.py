@@ -1,5 +1,6 @@
 """Hypothesis strategies: short traces with labels, the costs for them, and windows."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from hypothesis import strategies as st
@@ -81,12 +82,12 @@ def models(
 
 
 @st.composite
-def matrix_models(draw: st.DrawFn) -> CostModel:
+def matrix_models(draw: st.DrawFn, types: Sequence[str] = FRAGMENTS) -> CostModel:
     """Draw costs under a matrix of all fragments, with costs at its ends."""
-    row = st.tuples(*(st.integers(0, 6) for _ in FRAGMENTS))
+    row = st.tuples(*(st.integers(0, 6) for _ in types))
     matrix = PenaltyMatrix(
-        types=FRAGMENTS,
-        switch=tuple(draw(row) for _ in FRAGMENTS),
+        types=tuple(types),
+        switch=tuple(draw(row) for _ in types),
         start=draw(st.none() | row),
         finish=draw(st.none() | row),
     )
