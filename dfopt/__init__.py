@@ -12,9 +12,18 @@ from dfopt.files import read_instance, read_result, write_instance, write_result
 from dfopt.problem.cache import CacheState, Leaves
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyF, PenaltyG, PenaltyMatrix
-from dfopt.problem.result import InstanceName, Progress, Result, SearchStep, Status, StopReason
+from dfopt.problem.result import (
+    FirstOf,
+    GapLimit,
+    InstanceName,
+    Progress,
+    Result,
+    SearchStep,
+    Status,
+    StopReason,
+    TimeLimit,
+)
 from dfopt.problem.schedule import CpuSchedule, Schedule, evaluate
-from dfopt.problem.stop import FirstOf, GapLimit, TimeLimit
 from dfopt.solvers import solve
 from dfopt.structs import replace
 

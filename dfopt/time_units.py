@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from decimal import Decimal
 
 NANOSECONDS = {"ns": 1, "us": 1_000, "µs": 1_000, "μs": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
@@ -58,3 +59,24 @@ def exact_time(length: int, unit: str | None) -> str:
     nanoseconds = length * NANOSECONDS[unit]
     name = next(name for name in UNITS if nanoseconds % NANOSECONDS[name] == 0) if length else "s"
     return f"{nanoseconds // NANOSECONDS[name]}{name}"
+
+
+WORDY_UNITS = frozenset(
+    {"unit", "cycle", "tick", "step", "second", "minute", "hour", "day", "week"}
+)
+"""Units with a plural; abbreviations such as ``ns`` have none."""
+
+
+def unit_text(unit: str | None, amount: float = math.inf) -> str:
+    """Return what stands behind an amount: `` ns``, `` unit``, `` units``, or nothing.
+
+    Parameters
+    ----------
+    unit
+        The label of a time unit; None if there is none.
+    amount
+        What stands before it; by default any amount, so the plural.
+    """
+    if not unit:
+        return ""
+    return f" {unit}s" if unit in WORDY_UNITS and amount != 1 else f" {unit}"

@@ -83,7 +83,7 @@ def test_checkers_share_no_code_with_searches() -> None:
         used = imported(ast.parse(known[module].read_text(encoding="utf-8")), known)
         own = {other for other in used if other.startswith(package)}
         assert own <= {f"{package}.{checker}" for checker in CHECKERS}, module
-        assert not any(other.startswith(("dfopt.solvers", "dfopt.bounds")) for other in used)
+        assert not any(other.startswith(("dfopt.solvers", "dfopt.costs")) for other in used)
         core = {other for other in used if other.startswith("dfopt.native")}
         assert core <= {"dfopt.native.cpu_path", "dfopt.native.library"}, module
 

@@ -14,9 +14,18 @@ from dfopt import __version__, solvers
 from dfopt.errors import FileError
 from dfopt.files import read_result, result_to_document, write_result
 from dfopt.problem.instance import Instance
-from dfopt.problem.result import Progress, Result, Status, StopReason, relative_gap
+from dfopt.problem.result import (
+    FirstOf,
+    GapLimit,
+    Progress,
+    Result,
+    Status,
+    StoppingCriterion,
+    StopReason,
+    TimeLimit,
+    relative_gap,
+)
 from dfopt.problem.schedule import Schedule
-from dfopt.problem.stop import FirstOf, GapLimit, StoppingCriterion, TimeLimit
 from dfopt_cli.exit_codes import INFEASIBLE, NOT_PROVEN
 from dfopt_cli.failures import interruptions, naming
 from dfopt_cli.instance_files import read_instance_and_warn

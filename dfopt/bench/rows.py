@@ -19,7 +19,7 @@ from dfopt.bench.sets import Entry
 from dfopt.errors import DfoptError, FileError, MethodError
 from dfopt.files import check_writable
 from dfopt.parallel import available_processors
-from dfopt.problem.stop import FirstOf, GapLimit, StoppingCriterion, TimeLimit
+from dfopt.problem.result import FirstOf, GapLimit, StoppingCriterion, TimeLimit
 from dfopt.solvers.facade import METHODS
 
 

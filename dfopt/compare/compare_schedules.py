@@ -12,8 +12,7 @@ from dfopt.files import fingerprint
 from dfopt.files.documents import DocumentType
 from dfopt.files.formats import Format
 from dfopt.problem.instance import Instance, Objective
-from dfopt.problem.result import InstanceName, Progress, Result
-from dfopt.problem.stop import TimeLimit
+from dfopt.problem.result import InstanceName, Progress, Result, TimeLimit
 from dfopt.solvers import solve
 from dfopt.structs import DERIVED_DIGITS, DocumentPart, Natural, NonNegative, Signed
 from dfopt.table import Table, facts, table_of

@@ -19,8 +19,7 @@ from dfopt.compare.comparison_parts import (
     Realised,
     WindowResult,
 )
-from dfopt.compare.cost_model import CostModel
-from dfopt.compare.cost_words import capacity_words, cost_words, unmanaged_words
+from dfopt.compare.cost_model import CostModel, capacity_words, cost_words, unmanaged_words
 from dfopt.compare.domains.domain_pairs import DomainComparison
 from dfopt.compare.frontier_tables import (
     WITH_SWITCHES,

@@ -1,4 +1,4 @@
-"""The costs under which a trace is compared."""
+"""The costs under which a trace is compared: as values, in words, and as columns."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from dfopt.errors import InstanceError, MethodError
 from dfopt.problem.cache import Leaves
 from dfopt.problem.instance import Instance, Objective
 from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyG, PenaltyMatrix
+from dfopt.render import counted
 from dfopt.structs import Checked, Natural, Positive
 from dfopt.trace import Trace
 from dfopt.trace.events import Integers
@@ -21,6 +22,9 @@ Matrix = NDArray[np.int64]
 
 COUNTING = PenaltyG(fill=1, write_back=0)
 """Every change of fragment costs 1: the penalty where nothing is known about the machine."""
+
+MUCH_UNLABELLED = 0.2
+"""From this share of the run time without a fragment on, what its tasks do to caches matters."""
 
 
 class CostModel(Checked, omit_defaults=False):
@@ -104,6 +108,52 @@ def model_of_instance(instance: Instance) -> CostModel:
         final_write_back=instance.final_write_back,
         capacity="observed" if instance.has_sizes else instance.capacity,
     )
+
+
+def cost_words(model: CostModel) -> str:
+    """Return the switch costs in words."""
+    penalty = model.penalty
+    if isinstance(penalty, PenaltyMatrix):
+        return f"matrix: by the types of two dispatches, {counted(len(penalty.types), 'type')}"
+    if model.counts_switches:
+        return "g: every change of fragment costs 1"
+    if isinstance(penalty, PenaltyG):
+        return f"g: fill {penalty.fill:,}, write_back {penalty.write_back:,} at every change"
+    said = (
+        "f: every change of fragment reads lines one by one: "
+        f"read_line {penalty.read_line:,}, write_back {penalty.write_back:,}"
+    )
+    if model.lines is not None:
+        most = ", or what the run time allows," if model.lines_by_run_time else ""
+        said += f"; {model.lines:,} lines{most} where the trace does not say"
+    return f"{said}; leaves {model.leaves} where it does not say"
+
+
+def capacity_words(model: CostModel) -> str:
+    """Return how many dispatches a CPU may run in a window, in words."""
+    match model.capacity:
+        case "observed":
+            return "no CPU runs more in a window than the trace's fullest one"
+        case "balanced":
+            return "no CPU runs more than an even share of a window"
+        case "unlimited":
+            return "a CPU may run any number of dispatches"
+        case count:
+            return f"no CPU runs more than {counted(count, 'dispatch')} in a window"
+
+
+def unmanaged_words(model: CostModel, unlabelled: float) -> str:
+    """Return what tasks without a fragment do to caches, and what else could be assumed.
+
+    ``unlabelled`` is their share of the run time.
+    """
+    if model.unmanaged == "evict":
+        return "tasks without a fragment evict"
+    said = "tasks without a fragment leave the caches as they are"
+    # A matrix has no type for them, so they cannot evict there.
+    if not isinstance(model.penalty, PenaltyMatrix) and unlabelled > MUCH_UNLABELLED:
+        said += ": with `unmanaged=evict` more would count"
+    return said
 
 
 def switch_costs(trace: Trace, model: CostModel) -> tuple[dict[str, Any], Matrix]:

@@ -16,7 +16,7 @@ from operator import attrgetter
 from random import Random
 from typing import NamedTuple, TypeVar
 
-from dfopt.bounds import cheap_bound
+from dfopt.costs.cheap_bounds import cheap_bound
 from dfopt.costs.task_types import task_types
 from dfopt.problem.cache import CacheState, InitialState, Leaves
 from dfopt.problem.instance import Instance, Objective, Task

@@ -33,8 +33,7 @@ from dfopt.problem.timeline import (
     nominal_width,
     timeline,
 )
-from dfopt.problem.unit_text import unit_text
-from dfopt.time_units import NANOSECONDS, full_time, time_scale
+from dfopt.time_units import NANOSECONDS, full_time, time_scale, unit_text
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist

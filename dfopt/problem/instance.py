@@ -7,9 +7,10 @@ Python callers alike.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from functools import cache, cached_property
+from graphlib import CycleError, TopologicalSorter
 from math import gcd
 from operator import itemgetter
 from typing import Annotated, Any, Literal
@@ -17,7 +18,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta
 from msgspec.structs import asdict, fields
 
-from dfopt.checks import LARGEST_TOTAL, check_type
+from dfopt.checks import LARGEST_TOTAL, check_type, described
 from dfopt.errors import DfoptWarning, InstanceError
 from dfopt.problem.cache import (
     EMPTY,
@@ -30,7 +31,6 @@ from dfopt.problem.cache import (
     Leaves,
 )
 from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyG, PenaltyMatrix
-from dfopt.problem.task_names import check_ids, check_precedence
 from dfopt.render import MOST_COLUMNS, MOST_ROWS, counted, html
 from dfopt.structs import REQUIRED, Checked, Natural, Positive, written
 from dfopt.table import Table, columns
@@ -38,6 +38,8 @@ from dfopt.table import Table, columns
 PENALTY_KINDS = "g is one setup time for all, f a setup by 'lines', matrix has setups s_ij"
 
 LARGEST_TASK_COUNT = 10_000_000
+
+LONGEST_SHOWN_CYCLE = 10
 
 LARGEST_CPU_COUNT = 1_000_000
 """At most this number of CPUs: every CPU has an entry in a schedule, which must fit into memory."""
@@ -162,9 +164,9 @@ class Instance(Checked, dict=True):
         super().__post_init__()
         self._check_tasks()
         self._check_initial()
-        check_ids([(task.id, task.count) for task in self.tasks])
+        _check_ids([(task.id, task.count) for task in self.tasks])
         if self.has_precedence:
-            check_precedence({task.id: task.after for task in self.tasks})
+            _check_precedence({task.id: task.after for task in self.tasks})
         self._check_totals()
         self._warn_of_unused_costs()
 
@@ -452,3 +454,70 @@ def _same(fields: dict[str, Any], document_sha256: str | None) -> Instance:
         instance = Instance(**fields)
     instance.__dict__["document_sha256"] = document_sha256
     return instance
+
+
+def _check_ids(entries: Sequence[tuple[str, int | None]]) -> None:
+    """Refuse an id that is there twice, or that is also the name of a copy.
+
+    Parameters
+    ----------
+    entries
+        The id and the count of each entry of an instance's tasks.
+
+    Raises
+    ------
+    InstanceError
+        When two tasks would have one name.
+    """
+    positions: dict[str, int] = {}
+    for position, (name, _) in enumerate(entries):
+        if name in positions:
+            raise InstanceError(
+                f"the id {described(name)} is also that of tasks[{positions[name]}]",
+                place=f"tasks[{position}].id",
+            )
+        positions[name] = position
+    for position, (name, count) in enumerate(entries):
+        base, mark, copy = name.rpartition("#")
+        if count is not None or not mark or base not in positions:
+            continue
+        copies = entries[positions[base]][1] or 0
+        # Only short numbers are compared: Python refuses to read very long ones.
+        is_number = copy.isascii() and copy.isdigit() and copy[0] != "0"
+        if is_number and len(copy) <= len(str(copies)) and int(copy) <= copies:
+            raise InstanceError(
+                f"the id {described(name)} is also a copy's of tasks[{positions[base]}]",
+                place=f"tasks[{position}].id",
+            )
+
+
+def _check_precedence(after: Mapping[str, Sequence[str]]) -> None:
+    """Refuse a predecessor that is no task, and tasks that wait for each other.
+
+    Parameters
+    ----------
+    after
+        For each id, in the order of the tasks, the ids that it waits for.
+
+    Raises
+    ------
+    InstanceError
+        When there is such a task.
+    """
+    for position, names in enumerate(after.values()):
+        for index, predecessor in enumerate(names):
+            if predecessor not in after:
+                raise InstanceError(
+                    f"no task has the id {described(predecessor)}",
+                    place=f"tasks[{position}].after[{index}]",
+                )
+    try:
+        TopologicalSorter(after).prepare()
+    except CycleError as error:
+        names = [described(name) for name in reversed(error.args[1])]
+        if len(names) > LONGEST_SHOWN_CYCLE:
+            names[2:-2] = ["…"]
+        cycle = " → ".join(names)
+        raise InstanceError(
+            f"the tasks wait for each other in a cycle: {cycle}", place="tasks"
+        ) from None

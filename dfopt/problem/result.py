@@ -1,12 +1,16 @@
-"""The result of a solve: what was found, what was proven, and why it stopped."""
+"""The result of a solve: what was found, what was proven, and why it stopped; when it stops."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated
+from math import inf
+from typing import Annotated, Protocol
 
 from msgspec import field
 
+from dfopt.checks import described
+from dfopt.errors import DfoptError
 from dfopt.problem.certificate import (
     Branching,
     Certificate,
@@ -15,10 +19,10 @@ from dfopt.problem.certificate import (
 )
 from dfopt.problem.instance import Instance
 from dfopt.problem.schedule import Schedule
-from dfopt.problem.unit_text import unit_text
 from dfopt.render import html
 from dfopt.structs import REQUIRED, Digest, DocumentPart, Natural, Signed, written
 from dfopt.table import Table, columns, facts
+from dfopt.time_units import unit_text
 
 
 class Status(StrEnum):
@@ -232,3 +236,71 @@ def relative_gap(objective: int | None, lower_bound: int | None) -> float | None
     if objective is None or lower_bound is None:
         return None
     return (objective - lower_bound) / objective if objective else 0.0
+
+
+class StoppingCriterion(Protocol):
+    """A function that says, from the progress so far, whether and why the search shall end."""
+
+    def __call__(self, progress: Progress) -> StopReason | None:
+        """Return the reason to end the search now, or None to go on."""
+        ...
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float)
+
+
+@dataclass(frozen=True, slots=True)
+class TimeLimit:
+    """End the search when ``seconds`` have passed."""
+
+    seconds: float
+
+    def __post_init__(self) -> None:
+        if not _is_number(self.seconds) or not self.seconds >= 0:
+            problem = f"must be at least 0 seconds, not {described(self.seconds)}"
+            raise DfoptError(problem, place="time limit")
+
+    def __call__(self, progress: Progress) -> StopReason | None:
+        """Return the reason to end the search now, or None to go on."""
+        return StopReason.TIME_LIMIT if progress.time_s >= self.seconds else None
+
+
+@dataclass(frozen=True, slots=True)
+class GapLimit:
+    """End the search when the relative gap is at most ``gap``."""
+
+    gap: float
+
+    def __post_init__(self) -> None:
+        if not _is_number(self.gap) or not 0 <= self.gap <= 1:
+            raise DfoptError(
+                f"must be between 0 and 1, not {described(self.gap)}", place="gap limit"
+            )
+
+    def __call__(self, progress: Progress) -> StopReason | None:
+        """Return the reason to end the search now, or None to go on."""
+        gap = relative_gap(progress.objective, progress.lower_bound)
+        return StopReason.GAP_LIMIT if gap is not None and gap <= self.gap else None
+
+
+def time_limit(criterion: StoppingCriterion) -> float:
+    """Return the seconds after which a criterion ends a search; infinity if it does not say so."""
+    match criterion:
+        case TimeLimit(seconds=seconds):
+            return seconds
+        case FirstOf(criteria=criteria):
+            return min(map(time_limit, criteria), default=inf)
+    return inf
+
+
+class FirstOf:
+    """End the search as soon as one of several criteria says so."""
+
+    def __init__(self, *criteria: StoppingCriterion) -> None:
+        self.criteria = criteria
+
+    def __call__(self, progress: Progress) -> StopReason | None:
+        """Return the first reason that a criterion gives, or None."""
+        reasons = (criterion(progress) for criterion in self.criteria)
+        return next((reason for reason in reasons if reason is not None), None)

@@ -15,12 +15,11 @@ from contextlib import suppress
 from math import inf
 from typing import TYPE_CHECKING
 
-from dfopt.bounds import cheap_bounds
+from dfopt.costs.cheap_bounds import cheap_bounds
 from dfopt.problem.certificate import Certificate, CompleteSearch, EvenShares, SizeWeights
 from dfopt.problem.instance import Instance, Objective
 from dfopt.problem.penalties import PenaltyMatrix
-from dfopt.problem.result import Progress, StopReason
-from dfopt.problem.stop import FirstOf, TimeLimit
+from dfopt.problem.result import FirstOf, Progress, StopReason, TimeLimit
 from dfopt.solvers.interruptible import load_module
 from dfopt.solvers.search import Search, SearchOver
 from dfopt.structs import replace

@@ -9,16 +9,26 @@ from contextlib import suppress
 from typing import Protocol
 
 from dfopt._version import __version__
-from dfopt.bounds import Bound, best_of, cheap_bounds
 from dfopt.checks import LARGEST_TOTAL, check_integer, described
+from dfopt.costs.cheap_bounds import best_of, cheap_bounds
+from dfopt.costs.visit_bounds import Bound
 from dfopt.errors import DfoptError, InstanceError, MethodError
 from dfopt.files import fingerprint
 from dfopt.parallel import available_processors
 from dfopt.problem.certificate import Certificate, CompleteSearch, Exhaustive
 from dfopt.problem.instance import Instance
-from dfopt.problem.result import InstanceName, Progress, Result, Status, StopReason, relative_gap
+from dfopt.problem.result import (
+    FirstOf,
+    InstanceName,
+    Progress,
+    Result,
+    Status,
+    StoppingCriterion,
+    StopReason,
+    TimeLimit,
+    relative_gap,
+)
 from dfopt.problem.schedule import Schedule, evaluate
-from dfopt.problem.stop import FirstOf, StoppingCriterion, TimeLimit
 from dfopt.solvers.heuristics.constructive import consecutive_orders
 from dfopt.solvers.interruptible import load_module
 from dfopt.solvers.search import Knowledge, Search, SearchOver

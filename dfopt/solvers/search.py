@@ -36,9 +36,15 @@ from dfopt.problem.certificate import (
 )
 from dfopt.problem.cost_table import CostTable
 from dfopt.problem.instance import Instance
-from dfopt.problem.result import Progress, SearchStep, StopReason
+from dfopt.problem.result import (
+    FirstOf,
+    Progress,
+    SearchStep,
+    StoppingCriterion,
+    StopReason,
+    time_limit,
+)
 from dfopt.problem.schedule import Schedule, evaluate
-from dfopt.problem.stop import FirstOf, StoppingCriterion, time_limit
 from dfopt.structs import replace
 
 _log = logging.getLogger(__name__)

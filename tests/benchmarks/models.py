@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 from dfopt import Instance, TimeLimit
-from dfopt.bounds import cheap_bound
+from dfopt.costs.cheap_bounds import cheap_bound
 from dfopt.solvers.cp_sat.circuit_model import CircuitModel
 from dfopt.solvers.cp_sat.count_model import CountModel
 from dfopt.solvers.cp_sat.runner import minimise

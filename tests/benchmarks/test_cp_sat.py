@@ -6,7 +6,7 @@ from statistics import median
 import pytest
 
 from dfopt import Instance, PenaltyF, PenaltyG, Status, TimeLimit, solve
-from dfopt.bounds import cheap_bound
+from dfopt.costs.cheap_bounds import cheap_bound
 from dfopt.costs.task_types import task_types
 from dfopt.generate import zipf
 from tests.benchmarks.report import Table

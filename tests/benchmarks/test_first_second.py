@@ -21,7 +21,7 @@ from unittest.mock import patch
 import pytest
 
 from dfopt import Instance, Objective, PenaltyMatrix, TimeLimit, solve
-from dfopt.bounds import cheap_bound
+from dfopt.costs.cheap_bounds import cheap_bound
 from dfopt.costs.task_types import task_types
 from tests.benchmarks.forms import CPUS, FORMS
 from tests.benchmarks.own_process import in_own_process

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from dfopt import Instance, InstanceName, Result, Status, StopReason, replace
-from dfopt.bounds import cheap_bound
+from dfopt.costs.cheap_bounds import cheap_bound
 from dfopt.costs.task_types import task_types
 from dfopt.files import fingerprint
 from dfopt.generate import uniform

@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dfopt import replace
-from dfopt.bounds.bound import NOTHING
 from dfopt.compare import (
     WHOLE,
     CompareProgress,
@@ -20,6 +19,7 @@ from dfopt.compare import (
 from dfopt.compare.dispatches import dispatches_of
 from dfopt.compare.window_length import window_starts
 from dfopt.compare.windows import WindowCosts, WindowJob
+from dfopt.costs.visit_bounds import NOTHING
 from dfopt.errors import DfoptError, InstanceError, MethodError
 from dfopt.problem.cache import Leaves
 from dfopt.problem.instance import Objective

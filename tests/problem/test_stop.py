@@ -3,8 +3,7 @@
 import pytest
 
 from dfopt.errors import DfoptError
-from dfopt.problem.result import Progress, StopReason
-from dfopt.problem.stop import FirstOf, GapLimit, TimeLimit
+from dfopt.problem.result import FirstOf, GapLimit, Progress, StopReason, TimeLimit
 
 
 def at(time_s: float = 1.0, lower_bound: int = 0, objective: int | None = None) -> Progress:

@@ -5,8 +5,7 @@ from collections.abc import Callable
 from graphlib import TopologicalSorter
 
 from dfopt.problem.instance import Instance
-from dfopt.problem.result import Progress
-from dfopt.problem.stop import StoppingCriterion
+from dfopt.problem.result import Progress, StoppingCriterion
 from dfopt.solvers.exhaustive import solve_exhaustively
 from dfopt.solvers.search import Search, SearchOver
 

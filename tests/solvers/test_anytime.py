@@ -22,8 +22,7 @@ from dfopt.files.json_text import document_text
 from dfopt.generate import matrix, zipf
 from dfopt.problem.instance import Instance, Task
 from dfopt.problem.penalties import PenaltyF
-from dfopt.problem.result import Progress, Result, Status, StopReason
-from dfopt.problem.stop import FirstOf, GapLimit, TimeLimit
+from dfopt.problem.result import FirstOf, GapLimit, Progress, Result, Status, StopReason, TimeLimit
 from dfopt.solvers import METHODS, solve
 from dfopt.solvers.cp_sat import solve_by_cp_sat
 from dfopt.solvers.cp_sat.circuit_model import CircuitModel

@@ -8,7 +8,7 @@ import pytest
 from dfopt import GapLimit, Instance, Objective, PenaltyMatrix, TimeLimit, replace, solve
 from dfopt.generate import matrix, zipf
 from dfopt.problem.certificate import CompleteSearch, Counting, EvenShares
-from dfopt.problem.stop import FirstOf
+from dfopt.problem.result import FirstOf
 from dfopt.solvers.configuration import solve_by_configurations
 from dfopt.solvers.even_shares import counts_executions, even_share, share_evenly
 from dfopt.solvers.heuristics.balancing import Balancing

@@ -12,9 +12,8 @@ from dfopt.errors import MethodError
 from dfopt.problem.certificate import CompleteSearch
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyG
-from dfopt.problem.result import Status, StopReason
+from dfopt.problem.result import Status, StopReason, TimeLimit
 from dfopt.problem.schedule import DeadlockError, evaluate
-from dfopt.problem.stop import TimeLimit
 from dfopt.solvers import solve
 from dfopt.solvers.exhaustive import solve_exhaustively
 from dfopt.solvers.search import Search

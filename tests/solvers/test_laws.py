@@ -6,8 +6,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from dfopt import replace
-from dfopt.bounds import cheap_bound
 from dfopt.costs.best_order import best_order
+from dfopt.costs.cheap_bounds import cheap_bound
 from dfopt.costs.task_types import task_types
 from dfopt.problem.cache import CacheState, InitialState, Leaves
 from dfopt.problem.instance import Instance, Objective, Task

@@ -12,8 +12,15 @@ from dfopt import Instance, solve
 from dfopt.problem.cache import CacheState
 from dfopt.problem.instance import Objective, Task
 from dfopt.problem.penalties import PenaltyF, PenaltyG, PenaltyMatrix
-from dfopt.problem.result import Progress, Status, StopReason
-from dfopt.problem.stop import FirstOf, GapLimit, TimeLimit, time_limit
+from dfopt.problem.result import (
+    FirstOf,
+    GapLimit,
+    Progress,
+    Status,
+    StopReason,
+    TimeLimit,
+    time_limit,
+)
 from dfopt.solvers import auto, facade
 from dfopt.solvers import search as search_module
 from dfopt.solvers.exhaustive import solve_exhaustively

@@ -5,8 +5,15 @@ import pytest
 from dfopt.generate import zipf
 from dfopt.problem.instance import Instance
 from dfopt.problem.penalties import PenaltyMatrix
-from dfopt.problem.result import Progress, Status, StopReason
-from dfopt.problem.stop import FirstOf, GapLimit, StoppingCriterion, TimeLimit
+from dfopt.problem.result import (
+    FirstOf,
+    GapLimit,
+    Progress,
+    Status,
+    StoppingCriterion,
+    StopReason,
+    TimeLimit,
+)
 from dfopt.solvers import METHODS, solve
 from tests.solvers.drawn import drawn_instances
 from tests.solvers.hard import HARD_ONES

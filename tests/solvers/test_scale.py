@@ -8,7 +8,7 @@ import pytest
 
 from dfopt import Instance, MethodError, PenaltyG, PenaltyMatrix, Status, Task, solve
 from dfopt.generate import matrix
-from dfopt.problem.stop import TimeLimit
+from dfopt.problem.result import TimeLimit
 from tests.patience import PATIENCE_S
 
 LIMIT_S = 2

@@ -6,8 +6,7 @@ from dfopt.problem.cache import CacheState
 from dfopt.problem.certificate import CompleteSearch
 from dfopt.problem.instance import Instance, Task
 from dfopt.problem.penalties import PenaltyG
-from dfopt.problem.result import Progress, StopReason
-from dfopt.problem.stop import TimeLimit
+from dfopt.problem.result import Progress, StopReason, TimeLimit
 from dfopt.solvers.search import Search, SearchOver
 
 INSTANCE = Instance(

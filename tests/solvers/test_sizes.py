@@ -12,8 +12,7 @@ from dfopt.errors import MethodError
 from dfopt.problem.certificate import SizeWeights
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyG
-from dfopt.problem.result import Status, StopReason, relative_gap
-from dfopt.problem.stop import TimeLimit
+from dfopt.problem.result import Status, StopReason, TimeLimit, relative_gap
 from dfopt.solvers import METHODS, auto, solve
 from dfopt.solvers.cp_sat.runner import is_solvable
 from dfopt.solvers.matrix import choose_supports

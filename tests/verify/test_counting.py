@@ -3,7 +3,7 @@
 import pytest
 
 from dfopt import replace
-from dfopt.bounds import cheap_bounds
+from dfopt.costs.cheap_bounds import cheap_bounds
 from dfopt.costs.task_types import task_types
 from dfopt.problem.certificate import Counting
 from dfopt.problem.instance import Instance, Objective, Task

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import dfopt.verify.weights as weights_module
 from dfopt import Instance, Objective, PenaltyF, PenaltyG, Task, replace
-from dfopt.bounds import cheap_bound
+from dfopt.costs.cheap_bounds import cheap_bound
 from dfopt.costs.task_types import task_types
 from dfopt.files import fingerprint
 from dfopt.generate import zipf

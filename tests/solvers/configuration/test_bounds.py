@@ -17,7 +17,7 @@ from dfopt.problem.cache import CacheState, Leaves
 from dfopt.problem.certificate import DualWeights
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyF, PenaltyG
-from dfopt.problem.stop import TimeLimit
+from dfopt.problem.result import TimeLimit
 from dfopt.solvers.branch_and_price.linear_program import Undecided
 from dfopt.solvers.configuration import pricing_data, solve_by_configurations
 from dfopt.solvers.configuration.column_generation import ColumnGeneration, first_duals

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from dfopt import solve
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyMatrix
-from dfopt.problem.stop import TimeLimit
+from dfopt.problem.result import TimeLimit
 from dfopt.solvers.exhaustive import solve_exhaustively
 from dfopt.solvers.matrix import bound_by_flow
 from dfopt.solvers.search import Search, SearchOver

@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from operator import add, mul
 
-from dfopt.bounds.bound import NOTHING, Bound
 from dfopt.costs.closed_form import ClosedForm, CpuStart
 from dfopt.costs.role import Role
 from dfopt.costs.task_types import TaskType
 from dfopt.problem.certificate import (
+    Certificate,
     CompleteSearch,
     DualWeights,
     TaskClass,
@@ -31,6 +31,17 @@ from dfopt.problem.instance import Instance, Objective
 from dfopt.problem.penalties import PenaltyF
 
 MOST_CAPS = 32
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bound:
+    """No schedule has an objective below ``value``, and ``certificate`` says why."""
+
+    value: int
+    certificate: Certificate | None
+
+
+NOTHING = Bound(value=0, certificate=None)
 
 
 Visit = Mapping[Role, int]

@@ -1,6 +1,6 @@
 import pytest
 
-from dfopt.problem.unit_text import unit_text
+from dfopt.time_units import unit_text
 
 
 @pytest.mark.parametrize(

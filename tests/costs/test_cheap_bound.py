@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dfopt.bounds import Bound, cheap_bound
+from dfopt.costs.cheap_bounds import Bound, cheap_bound
 from dfopt.costs.task_types import task_types
 from dfopt.files import fingerprint
 from dfopt.generate import tight, uniform, zipf
