@@ -69,7 +69,6 @@ CHECKERS = {
     "attainable.bound.start_windows",
     "attainable.bound.visit_costs",
     "attainable.check",
-    "attainable.waiting_limit",
     "cost_model",
     "dispatches",
 }

@@ -194,8 +194,8 @@ def compare_file(
 ) -> Comparison:
     """Return the comparison of one trace; doubts about the trace go to standard error."""
     from dfopt.compare import compare_trace, foresight_windows
+    from dfopt.compare.attainable.export import save_frontier
     from dfopt.compare.attainable.permitted_wait import usual_waits
-    from dfopt.compare.attainable.save_frontier import save_frontier
     from dfopt.compare.cost_model_choice import chosen_model
     from dfopt.compare.document import ONE_TRACE
 

@@ -130,8 +130,7 @@ def summary(instance: Instance, found: Verification) -> str:
 
 def proof_checked(recorded: str, claim: str, labels: LabelOptions) -> tuple[Verification, str]:
     """Return what is found about a proof, and what it proves."""
-    from dfopt.compare.attainable.bound.proof_document import read_proof
-    from dfopt.compare.attainable.bound.verify_proof import verify_proof
+    from dfopt.compare.attainable.bound.proof_document import read_proof, verify_proof
 
     with naming(claim):
         saved = read_proof(claim)

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 
 from dfopt.compare import CostModel
+from dfopt.compare.attainable.check import WaitingLimit
 from dfopt.compare.attainable.patience import run_patiently
 from dfopt.compare.attainable.schedule_within import schedule_within
-from dfopt.compare.attainable.waiting_limit import WaitingLimit
 from dfopt.compare.dispatches import Dispatches, movable_dispatches
 from dfopt.compare.paid import cost_of
 from dfopt.simulate import POLICIES, read_scenario, simulate_once

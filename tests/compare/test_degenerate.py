@@ -134,4 +134,4 @@ def test_a_stretch_that_cannot_be_divided(monkeypatch: pytest.MonkeyPatch) -> No
     arrivals = movable_dispatches(ALL_AT_ONCE, CostModel())
     stretches = stretch_bounds(arrivals, 0, uses_lengths=True)
     monkeypatch.setattr(bound, "condition_prices", lambda *_, **__: None)
-    assert [stretch.perform() for stretch in stretches] == [()] * len(stretches)
+    assert [stretch.perform().stretches for stretch in stretches] == [()] * len(stretches)

@@ -7,11 +7,11 @@ there is not made again here.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dfopt.compare.attainable.waiting_limit import WaitingLimit
 from dfopt.compare.dispatches import NONE, TRANSPARENT, Dispatches
 from dfopt.trace.events import Integers
 from dfopt.trace.trace import UNMANAGED
@@ -20,6 +20,27 @@ FIXED = "something that keeps its place"
 
 MOST_NAMED = 20
 """At most this number of dispatches are named for each rule that is broken."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaitingLimit:
+    """How long dispatches may wait, in the trace's unit of time.
+
+    Parameters
+    ----------
+    each
+        No dispatch starts more than this after it was ready in the recording, or else later than
+        it started there; 0: nobody waits longer than recorded. None: no such limit.
+    total
+        The waits of all dispatches add up to at most this; None: no such limit.
+    long, most_long
+        At most ``most_long`` dispatches wait longer than ``long``; None: no such limit.
+    """
+
+    each: int | None = None
+    total: int | None = None
+    long: int | None = None
+    most_long: int | None = None
 
 
 def check_schedule(dispatches: Dispatches, limit: WaitingLimit) -> list[str]:

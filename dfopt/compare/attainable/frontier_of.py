@@ -4,32 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
+from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
-from dfopt.compare.attainable.bound.bound import WaitingBound
-from dfopt.compare.attainable.check import check_schedule, checked_cost
+from dfopt.compare.attainable.bound.bound import WaitingBound, proven_bound, stretch_bounds
+from dfopt.compare.attainable.bound.proof import WaitingProof
+from dfopt.compare.attainable.check import WaitingLimit, check_schedule, checked_cost
 from dfopt.compare.attainable.frontier import (
     FrontierProgress,
     FrontierRow,
     Scheduling,
     WaitingFrontier,
 )
-from dfopt.compare.attainable.frontier_parts import (
-    NO_LIMIT,
-    WORTH_PROCESSES,
-    Answer,
-    BoundPiece,
-    FrontierPart,
-    PartKey,
-    WantedBound,
-    bound_pieces,
-    joined_bounds,
+from dfopt.compare.attainable.patience import run_patiently, usual_patiences
+from dfopt.compare.attainable.placement import (
+    BestPlacement,
+    best_placement,
+    least_recently_used,
 )
-from dfopt.compare.attainable.patience import usual_patiences
-from dfopt.compare.attainable.placement import BestPlacement
+from dfopt.compare.attainable.schedule_within import schedule_within
 from dfopt.compare.attainable.switches_take_time import switches_take_time, with_switches
-from dfopt.compare.attainable.waiting_limit import WaitingLimit
 from dfopt.compare.cost_model import CostModel
 from dfopt.compare.dispatches import Dispatches, movable_or_timeline
 from dfopt.compare.paid import cost_of, switches_of
@@ -42,16 +38,64 @@ from dfopt.trace.parallel_fragments import parallel_share_of
 from dfopt.trace.service import percentile
 from dfopt.trace.trace import Trace
 
-WANTED_BOUNDS: tuple[WantedBound, ...] = ("bound", "bound with lengths")
+WANTED_BOUNDS = ("bound", "bound with lengths")
 """Which bounds are wanted for each limit."""
+
+WORTH_PROCESSES = 1_000
+"""With fewer dispatches, starting processes takes longer than the work."""
+
+USUAL_DISPATCHES, MOST_EFFORT = 10_000, 2.0
+"""Traces with fewer dispatches than 10,000 get more effort for each, twice as much at most."""
+
+FEW_DISPATCHES, EFFORT_FOR_FEW = 500, 4.0
+"""Traces with at most 500 dispatches get four times as much, which takes seconds."""
 
 NOT_OF_ONE_CPU = (
     "what the most expensive CPU pays does not add up over time; compare under total-penalty "
     "(`objective`)"
 )
 
-Answers = dict[PartKey, Answer]
-"""What is known of each part."""
+Answer = Dispatches | BestPlacement | WaitingProof
+
+
+NO_LIMIT = WaitingLimit()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class FrontierPart:
+    """A part of a frontier that can be worked on apart from the others.
+
+    Parameters
+    ----------
+    scheduling, limit, patience
+        Of which row: how its schedule is made; how long dispatches may wait, or the patience.
+    work
+        Finds a schedule, or prices that prove a part of a bound.
+    bound
+        Which of the two bounds; empty for a schedule.
+    """
+
+    scheduling: Scheduling
+    limit: WaitingLimit = NO_LIMIT
+    patience: int | None = None
+    work: Callable[[], Answer]
+    bound: str = ""
+
+    def perform(self) -> Answer:
+        """Return what is wanted."""
+        return self.work()
+
+    def name(self, unit: str | None) -> str:
+        """Return what it is called while it is at work; ``unit`` is that of times."""
+        time = self.limit.each or self.patience
+        row = str(self.scheduling)
+        if time is not None:
+            row += f" {exact_time(time, unit)}"
+        return row if self.limit == NO_LIMIT else f"{self.bound or 'schedule'}, {row}"
+
+
+Answers = dict[FrontierPart, Answer]
+"""What is known of parts."""
 
 
 def frontier_of(  # noqa: PLR0913 - options, all by keyword
@@ -96,66 +140,62 @@ def frontier_of(  # noqa: PLR0913 - options, all by keyword
         return WaitingFrontier(rows=(), left_out=NOT_OF_ONE_CPU)
     dispatches, left_out = movable_or_timeline(trace, model)
     limits = [] if left_out else limits_of(dispatches, waits)
-    first = [
-        FrontierPart(dispatches=dispatches, wanted="timeline"),
-        FrontierPart(dispatches=dispatches, wanted="rule"),
+    parts = [
+        FrontierPart(scheduling=Scheduling.SAME_TIMELINE, work=partial(best_placement, dispatches)),
+        FrontierPart(
+            scheduling=Scheduling.LEAST_RECENTLY_USED,
+            work=partial(least_recently_used, dispatches),
+        ),
         *(
-            FrontierPart(dispatches=dispatches, wanted="patience", patience=patience)
+            FrontierPart(
+                scheduling=Scheduling.PATIENCE,
+                patience=patience,
+                work=partial(run_patiently, dispatches, patience),
+            )
             for patience in (usual_patiences(dispatches) if limits else ())
         ),
     ]
     answers: Answers = {}
-    bounded = [limit for limit in limits if limit.each is not None]
-    total = len(first) + len(limits) + len(WANTED_BOUNDS) * len(bounded)
-
-    def tell(parts: Sequence[FrontierPart | BoundPiece]) -> None:
-        at_work = next((part for part in parts if part.key not in answers), None)
-        if on_progress is not None:
-            name = None if at_work is None else part_name(at_work, trace.header.time_unit)
-            on_progress(FrontierProgress(done=len(answers), total=total, at_work=name))
-
+    bounded = sum(limit.each is not None for limit in limits)
+    total = len(parts) + len(limits) + len(WANTED_BOUNDS) * bounded
     processes = (workers or available_processors()) if len(dispatches) > WORTH_PROCESSES else 1
 
-    def perform(parts: Sequence[FrontierPart | BoundPiece]) -> None:
-        tell(parts)
+    def tell() -> None:
+        at_work = next((part for part in parts if part not in answers), None)
+        if on_progress is not None:
+            name = None if at_work is None else at_work.name(trace.header.time_unit)
+            on_progress(FrontierProgress(done=len(answers), total=total, at_work=name))
+
+    def perform(parts: Sequence[FrontierPart]) -> None:
+        tell()
         for part, answer in performed(parts, processes, executor):
-            assert isinstance(part, FrontierPart | BoundPiece)
-            answers[part.key] = answer
-            tell(parts)
+            assert isinstance(part, FrontierPart)
+            answers[part] = answer
+            tell()
 
     is_complete = True
-    parts: list[FrontierPart | BoundPiece] = []
     try:
-        perform(first)
-        found = tuple(schedules_in(answers))
-        # The longest parts first, which are the schedules.
-        parts += [
-            FrontierPart(
-                dispatches=dispatches,
-                wanted="schedule",
-                limit=limit,
-                known=cheapest_within(limit, found),
-            )
-            for limit in limits
-        ]
-        for wanted in WANTED_BOUNDS:
-            for limit in bounded:
-                parts += bound_pieces(dispatches, wanted, limit)
-        total = len(first) + len(parts)
         perform(parts)
+        further = limited_parts(dispatches, limits, [*schedules_in(answers)])
+        parts += further
+        total = len(parts)
+        perform(further)
     except KeyboardInterrupt:
         is_complete = False
-    answers.update(joined_bounds(dispatches, parts, answers))
-    patience = patience_rows(answers)
-    rows = limited_rows(dispatches, limits, answers)
+    rows = list(rows_of(dispatches, parts, answers))
     if left_out is not None:
         rows = [replace(row, total_wait=None, p99_wait=None) for row in rows]
     elif switches_take_time(trace, model):
-        patience = tuple(row_with_switches(row) for row in patience)
-        rows = [row_with_switches(row) for row in rows]
+        rows = [
+            replace(row, with_switches=with_switches(row.schedule))
+            for row in rows
+            if row.schedule is not None
+        ]
+    runs = [row for row in rows if row.scheduling is Scheduling.PATIENCE]
+    rows = [row for row in rows if row.scheduling is not Scheduling.PATIENCE]
     return WaitingFrontier(
-        rows=(*rows, *chosen_patience(rows[0], patience)),
-        patience=patience,
+        rows=(*rows, *chosen_patience(rows[0], runs)),
+        patience=tuple(runs),
         left_out=left_out,
         unknown=dispatches.unknown,
         kept=dispatches.kept,
@@ -177,6 +217,44 @@ def limits_of(dispatches: Dispatches, waits: Sequence[int]) -> list[WaitingLimit
     ]
 
 
+def scheduling_of(limit: WaitingLimit) -> Scheduling:
+    """Return what the row of a limit is called."""
+    if limit.each is None:
+        return Scheduling.SAME_MEAN_WAIT
+    return Scheduling.LONGEST_WAIT if limit.each else Scheduling.NOBODY_LATER
+
+
+def limited_parts(
+    dispatches: Dispatches, limits: Sequence[WaitingLimit], known: Sequence[Dispatches]
+) -> list[FrontierPart]:
+    """Return the work on schedules within limits, which takes longest, and then on their bounds."""
+    effort = EFFORT_FOR_FEW
+    if len(dispatches) > FEW_DISPATCHES:
+        effort = min(MOST_EFFORT, max(1.0, USUAL_DISPATCHES / len(dispatches)))
+    parts = []
+    for limit in limits:
+        cheapest = cheapest_within(limit, known)
+        work = partial(
+            schedule_within,
+            dispatches,
+            limit,
+            known=() if cheapest is None else (cheapest,),
+            effort=effort,
+        )
+        parts.append(FrontierPart(scheduling=scheduling_of(limit), limit=limit, work=work))
+    return parts + [
+        FrontierPart(
+            scheduling=scheduling_of(limit), limit=limit, work=stretch.perform, bound=wanted
+        )
+        for wanted in WANTED_BOUNDS
+        for limit in limits
+        if limit.each is not None
+        for stretch in stretch_bounds(
+            dispatches, limit.each, uses_lengths=wanted == "bound with lengths"
+        )
+    ]
+
+
 def schedules_in(answers: Answers) -> Iterator[Dispatches]:
     """Yield the schedules that have been found so far."""
     for answer in answers.values():
@@ -194,76 +272,55 @@ def cheapest_within(limit: WaitingLimit, schedules: Iterable[Dispatches]) -> Dis
     return next((schedule for schedule in by_cost if not check_schedule(schedule, limit)), None)
 
 
-def limited_rows(
-    dispatches: Dispatches, limits: Sequence[WaitingLimit], answers: Answers
-) -> list[FrontierRow]:
-    """Return the recorded run, the same timeline, and a row for each limit, as far as known."""
-    rows = [row_of(Scheduling.RECORDED, dispatches)]
-    placement = answers.get(("timeline", NO_LIMIT, 0))
-    if isinstance(placement, BestPlacement):
-        row = row_of(Scheduling.SAME_TIMELINE, placement.schedule)
-        rows.append(replace(row, bound=placement.bound, bound_with_lengths=placement.bound))
-    by_rule = answers.get(("rule", NO_LIMIT, 0))
-    if isinstance(by_rule, Dispatches):
-        rows.append(row_of(Scheduling.LEAST_RECENTLY_USED, by_rule))
+def rows_of(
+    dispatches: Dispatches, parts: Sequence[FrontierPart], answers: Answers
+) -> Iterator[FrontierRow]:
+    """Yield the recorded run, and a row for each schedule that is known."""
+    yield row_of(Scheduling.RECORDED, dispatches)
     found = list(schedules_in(answers))
-    for limit in limits:
-        if ("schedule", limit, 0) not in answers:
-            continue
-        # A schedule that was found for one limit may be the cheapest one for another, too.
-        cheapest = cheapest_within(limit, found)
-        assert cheapest is not None, "the one that was found for this limit keeps to it"
-        row = row_of(scheduling_of(limit), cheapest, limit)
-        rows.append(with_bounds(replace(row, wait=limit.each), limit, answers))
-    return rows
+    for part in parts:
+        schedule, limit = answers.get(part), part.limit
+        if isinstance(schedule, BestPlacement):
+            row, bound = row_of(part.scheduling, schedule.schedule), schedule.bound
+            yield replace(row, bound=bound, bound_with_lengths=bound)
+        if isinstance(schedule, Dispatches):
+            if limit != NO_LIMIT:
+                # One that was found for one limit may be the cheapest one for another, too.
+                schedule = cheapest_within(limit, found)
+                assert schedule is not None, "the one that was found for this limit keeps to it"
+            row = row_of(part.scheduling, schedule, limit)
+            row = replace(row, wait=limit.each, patience=part.patience)
+            bounds = [bound_of(dispatches, parts, answers, limit, name) for name in WANTED_BOUNDS]
+            yield with_bounds(row, *bounds)
 
 
-def with_bounds(row: FrontierRow, limit: WaitingLimit, answers: Answers) -> FrontierRow:
-    """Return a row with its bounds, as far as they are known."""
-    robust = answers.get(("bound", limit, 0))
-    if not isinstance(robust, WaitingBound):
+def bound_of(
+    dispatches: Dispatches,
+    parts: Sequence[FrontierPart],
+    answers: Answers,
+    limit: WaitingLimit,
+    name: str,
+) -> WaitingBound | None:
+    """Return a bound of which all parts are known."""
+    wanted = [part for part in parts if (part.limit, part.bound) == (limit, name)]
+    known = [answers.get(part) for part in wanted]
+    proofs = [answer for answer in known if isinstance(answer, WaitingProof)]
+    return proven_bound(dispatches, proofs) if proofs and len(proofs) == len(wanted) else None
+
+
+def with_bounds(
+    row: FrontierRow, robust: WaitingBound | None, exact: WaitingBound | None
+) -> FrontierRow:
+    """Return a row with its bounds, for any lengths and for the recorded ones."""
+    if robust is None:
         return row
-    bound, bound_with_lengths, proofs = robust.value, robust.value, [robust.proof]
-    exact = answers.get(("bound with lengths", limit, 0))
     # What holds for any lengths holds for the recorded ones, too.
-    if isinstance(exact, WaitingBound) and exact.value >= robust.value:
-        bound_with_lengths = exact.value
-        proofs.append(exact.proof)
-    return replace(row, bound=bound, bound_with_lengths=bound_with_lengths, proofs=tuple(proofs))
-
-
-def scheduling_of(limit: WaitingLimit) -> Scheduling:
-    """Return what the row of a limit is called."""
-    if limit.each is None:
-        return Scheduling.SAME_MEAN_WAIT
-    return Scheduling.LONGEST_WAIT if limit.each else Scheduling.NOBODY_LATER
-
-
-def part_name(part: FrontierPart | BoundPiece, unit: str | None) -> str:
-    """Return what a part is called while it is at work."""
-    match part.wanted:
-        case "timeline":
-            return str(Scheduling.SAME_TIMELINE)
-        case "rule":
-            return str(Scheduling.LEAST_RECENTLY_USED)
-        case "patience":
-            return f"{Scheduling.PATIENCE} {exact_time(part.key[2], unit)}"
-    limit = str(scheduling_of(part.limit))
-    if part.limit.each:
-        limit = f"{limit} {exact_time(part.limit.each, unit)}"
-    return f"{part.wanted}, {limit}"
-
-
-def patience_rows(answers: Answers) -> tuple[FrontierRow, ...]:
-    """Return the runs of the patient rule, as far as they are known."""
-    runs = {
-        patience: answer
-        for (wanted, _, patience), answer in answers.items()
-        if wanted == "patience" and isinstance(answer, Dispatches)
-    }
-    return tuple(
-        replace(row_of(Scheduling.PATIENCE, runs[patience]), patience=patience)
-        for patience in sorted(runs)
+    better = [robust] if exact is None or exact.value < robust.value else [robust, exact]
+    return replace(
+        row,
+        bound=robust.value,
+        bound_with_lengths=better[-1].value,
+        proofs=tuple(bound.proof for bound in better),
     )
 
 
@@ -300,9 +357,3 @@ def row_of(
         switches=int(switches_of(schedule.paying).changes.sum()),
         schedule=schedule,
     )
-
-
-def row_with_switches(row: FrontierRow) -> FrontierRow:
-    """Return a row with what becomes of its schedule when its switches take time."""
-    assert row.schedule is not None, "it has just been found"
-    return replace(row, with_switches=with_switches(row.schedule))

@@ -20,11 +20,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dfopt.compare.attainable.check import check_schedule
+from dfopt.compare.attainable.check import WaitingLimit, check_schedule
 from dfopt.compare.attainable.cpu_prices import CpuPrices
 from dfopt.compare.attainable.fixed_timeline import FixedTimeline, timeline_of
 from dfopt.compare.attainable.placement_network import FAR, PlacementNetwork
-from dfopt.compare.attainable.waiting_limit import WaitingLimit
 from dfopt.compare.dispatches import NONE, Dispatches
 from dfopt.errors import DfoptError
 

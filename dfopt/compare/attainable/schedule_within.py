@@ -10,9 +10,8 @@ import numpy as np
 
 from dfopt.compare.attainable.beam_search.search import BeamSettings, beam_search
 from dfopt.compare.attainable.beam_search.sections import Sections
-from dfopt.compare.attainable.check import check_schedule, checked_cost
+from dfopt.compare.attainable.check import WaitingLimit, check_schedule, checked_cost
 from dfopt.compare.attainable.local_search import improve
-from dfopt.compare.attainable.waiting_limit import WaitingLimit
 from dfopt.compare.dispatches import Dispatches
 from dfopt.errors import DfoptError
 from dfopt.native.trace import SearchedSection, Section, SectionLimits

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dfopt.compare.attainable.check import check_schedule, checked_cost
-from dfopt.compare.attainable.waiting_limit import WaitingLimit
+from dfopt.compare.attainable.check import WaitingLimit, check_schedule, checked_cost
 from dfopt.compare.dispatches import Dispatches
 from dfopt.errors import FileError
 from dfopt.trace import Trace

@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from dfopt import replace
-from dfopt.compare.attainable.waiting_limit import WaitingLimit
+from dfopt.compare.attainable.check import WaitingLimit
 from dfopt.compare.dispatches import NONE, TRANSPARENT, Dispatches
 from dfopt.trace.trace import UNMANAGED
 from tests.compare.attainable.tables import ALWAYS, NEVER, table

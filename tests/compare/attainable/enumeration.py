@@ -24,7 +24,7 @@ from itertools import combinations, pairwise
 
 import numpy as np
 
-from dfopt.compare.attainable.waiting_limit import WaitingLimit
+from dfopt.compare.attainable.check import WaitingLimit
 from dfopt.compare.dispatches import NONE, Dispatches
 from dfopt.trace.trace import UNMANAGED
 

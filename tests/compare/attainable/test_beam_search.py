@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from dfopt import replace
 from dfopt.compare.attainable.beam_search.search import BeamSettings, beam_search
 from dfopt.compare.attainable.beam_search.sections import Sections
-from dfopt.compare.attainable.check import check_schedule, checked_cost
+from dfopt.compare.attainable.check import WaitingLimit, check_schedule, checked_cost
 from dfopt.compare.attainable.schedule_within import schedule_within
-from dfopt.compare.attainable.waiting_limit import WaitingLimit
 from dfopt.compare.dispatches import NONE, Dispatches
 from dfopt.native.trace import SectionLimits
 from tests.compare.attainable.drawn import random_case, seeds

@@ -6,10 +6,9 @@ from hypothesis import strategies as st
 
 from dfopt.compare import CostModel
 from dfopt.compare.attainable.beam_search.search import BeamSettings
-from dfopt.compare.attainable.check import checked_cost
+from dfopt.compare.attainable.check import WaitingLimit, checked_cost
 from dfopt.compare.attainable.patience import run_patiently
 from dfopt.compare.attainable.schedule_within import schedule_within
-from dfopt.compare.attainable.waiting_limit import WaitingLimit
 from dfopt.compare.dispatches import TRANSPARENT, Dispatches, movable_dispatches
 from dfopt.compare.paid import cost_of
 from dfopt.problem.cache import UNKNOWN, Cache, DataUse

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 
 from dfopt import replace
-from dfopt.compare.attainable.check import MOST_NAMED, check_schedule, checked_cost
-from dfopt.compare.attainable.waiting_limit import WaitingLimit
+from dfopt.compare.attainable.check import MOST_NAMED, WaitingLimit, check_schedule, checked_cost
 from dfopt.compare.dispatches import NONE, Dispatches
 from dfopt.compare.paid import cost_of
 from tests.compare.attainable.drawn import drawn_cases, random_arrivals, random_limit

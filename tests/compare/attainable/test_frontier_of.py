@@ -10,13 +10,13 @@ from dfopt import replace
 from dfopt.compare import CostModel, PermittedWait, compare_trace
 from dfopt.compare.attainable import frontier_of as module
 from dfopt.compare.attainable.check import check_schedule
+from dfopt.compare.attainable.export import save_frontier
 from dfopt.compare.attainable.frontier import FrontierProgress, Scheduling, WaitingFrontier
 from dfopt.compare.attainable.frontier_of import (
     cheapest_within,
     chosen_patience,
     frontier_of,
 )
-from dfopt.compare.attainable.save_frontier import save_frontier
 from dfopt.compare.dispatches import Dispatches, movable_dispatches
 from dfopt.compare.paid import cost_of
 from dfopt.errors import DfoptError
@@ -240,6 +240,6 @@ def figures(frontier: WaitingFrontier) -> list[tuple[object, ...]]:
 
 @pytest.mark.slow
 def test_processes_find_what_one_finds(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dfopt.compare.attainable.frontier_parts.WORTH_PROCESSES", 0)
+    monkeypatch.setattr("dfopt.compare.attainable.frontier_of.WORTH_PROCESSES", 0)
     here = frontier_of(IN_TURN, COUNTING, waits=[20], workers=1)
     assert figures(frontier_of(IN_TURN, COUNTING, waits=[20], workers=2)) == figures(here)

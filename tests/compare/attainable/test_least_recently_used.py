@@ -4,9 +4,8 @@ import numpy as np
 from hypothesis import given
 
 from dfopt import replace
-from dfopt.compare.attainable.check import check_schedule
+from dfopt.compare.attainable.check import WaitingLimit, check_schedule
 from dfopt.compare.attainable.placement import best_placement, least_recently_used
-from dfopt.compare.attainable.waiting_limit import WaitingLimit
 from dfopt.compare.dispatches import Dispatches
 from dfopt.compare.paid import cost_of
 from tests.compare.attainable.drawn import drawn_arrivals

@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from dfopt.compare.attainable.check import check_schedule
+from dfopt.compare.attainable.check import WaitingLimit, check_schedule
 from dfopt.compare.attainable.local_search import improve, search
-from dfopt.compare.attainable.waiting_limit import WaitingLimit
 from dfopt.compare.paid import cost_of
 from tests.compare.attainable.drawn import drawn_cases, random_arrivals, random_case
 from tests.compare.attainable.enumeration import cheapest_schedule

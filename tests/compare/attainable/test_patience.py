@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 from dfopt import replace
 from dfopt.compare.attainable import patience as patience_file
-from dfopt.compare.attainable.check import check_schedule
+from dfopt.compare.attainable.check import WaitingLimit, check_schedule
 from dfopt.compare.attainable.patience import run_patiently, usual_patiences
-from dfopt.compare.attainable.waiting_limit import WaitingLimit
 from dfopt.compare.dispatches import NONE, TRANSPARENT
 from dfopt.compare.paid import cost_of
 from dfopt.errors import DfoptError

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from dfopt import replace
 from dfopt.compare import CostModel
 from dfopt.compare.attainable import placement as module
-from dfopt.compare.attainable.check import check_schedule
+from dfopt.compare.attainable.check import WaitingLimit, check_schedule
 from dfopt.compare.attainable.placement import best_placement, least_recently_used
-from dfopt.compare.attainable.waiting_limit import WaitingLimit
 from dfopt.compare.dispatches import Cuts, Dispatches, movable_dispatches
 from dfopt.compare.paid import cost_of
 from dfopt.errors import DfoptError

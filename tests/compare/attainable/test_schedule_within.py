@@ -4,11 +4,10 @@ from random import Random
 
 import pytest
 
-from dfopt.compare.attainable.check import check_schedule, checked_cost
+from dfopt.compare.attainable.check import WaitingLimit, check_schedule, checked_cost
 from dfopt.compare.attainable.frontier_of import limits_of
 from dfopt.compare.attainable.patience import run_patiently
 from dfopt.compare.attainable.schedule_within import schedule_within
-from dfopt.compare.attainable.waiting_limit import WaitingLimit
 from dfopt.errors import DfoptError
 from tests.compare.attainable.drawn import random_arrivals, random_case
 from tests.compare.attainable.enumeration import cheapest_schedule

@@ -6,11 +6,10 @@ from hypothesis import strategies as st
 
 from dfopt import replace
 from dfopt.compare import CostModel
-from dfopt.compare.attainable.check import check_schedule
+from dfopt.compare.attainable.check import WaitingLimit, check_schedule
 from dfopt.compare.attainable.frontier import Scheduling
 from dfopt.compare.attainable.frontier_of import frontier_of
 from dfopt.compare.attainable.switches_take_time import delayed_by_switches, with_switches
-from dfopt.compare.attainable.waiting_limit import WaitingLimit
 from dfopt.compare.dispatches import NONE, Dispatches, dispatches_of, movable_dispatches
 from dfopt.compare.paid import charges_of, cost_of, realised_of, switches_of
 from dfopt.problem.penalties import PenaltyG

@@ -6,6 +6,7 @@ within it, so the fewer start windows cross the ends of the stretches, the bette
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -71,21 +72,28 @@ class StretchBound:
     ----------
     stretch
         The stretch.
-    uses_lengths
-        Whether dispatches are as long as recorded.
     step
         As in :func:`~dfopt.compare.attainable.bound.linear_program.stretch_program`.
-    scale
+    wait, uses_lengths, scale
         As in :class:`~dfopt.compare.attainable.bound.proof.WaitingProof`.
     """
 
     stretch: TraceStretch
-    uses_lengths: bool
     step: int
+    wait: int
+    uses_lengths: bool
     scale: int
 
-    def perform(self) -> tuple[StretchPrices, ...]:
+    def perform(self) -> WaitingProof:
         """Return the prices, of several shorter stretches if the linear program was too hard."""
+        return WaitingProof(
+            wait=self.wait,
+            uses_lengths=self.uses_lengths,
+            scale=self.scale,
+            stretches=self._prices(),
+        )
+
+    def _prices(self) -> tuple[StretchPrices, ...]:
         stretch = self.stretch
         due = due_in(stretch)
         if not len(due):
@@ -98,7 +106,7 @@ class StretchBound:
             if len(parts) == 1:
                 return ()  # all begin at once: no price is a proof
             return tuple(
-                prices for part in parts for prices in replace(self, stretch=part).perform()
+                prices for part in parts for prices in replace(self, stretch=part)._prices()
             )
         services = self._services(due)
         found = raised_prices(program, services, priced)
@@ -150,8 +158,7 @@ def lower_bound(dispatches: Dispatches, wait: int, *, uses_lengths: bool) -> Wai
         Whether dispatches are as long as recorded; otherwise the bound holds for any lengths.
     """
     work = stretch_bounds(dispatches, wait, uses_lengths=uses_lengths)
-    prices = [prices for stretch in work for prices in stretch.perform()]
-    return proven_bound(dispatches, wait, work, prices, uses_lengths=uses_lengths)
+    return proven_bound(dispatches, [stretch.perform() for stretch in work])
 
 
 def stretch_bounds(dispatches: Dispatches, wait: int, *, uses_lengths: bool) -> list[StretchBound]:
@@ -167,28 +174,21 @@ def stretch_bounds(dispatches: Dispatches, wait: int, *, uses_lengths: bool) -> 
     ends = _stretch_ends(whole, np.arange(len(dispatches)), DISPATCHES_A_STRETCH)
     return [
         StretchBound(
-            stretch=part, uses_lengths=uses_lengths, step=max(1, wait // STEPS_A_WAIT), scale=scale
+            stretch=part,
+            step=max(1, wait // STEPS_A_WAIT),
+            wait=wait,
+            uses_lengths=uses_lengths,
+            scale=scale,
         )
         # Stretches end at all cuts.
         for part in _parts(whole, [*ends, *dispatches.cuts.time.tolist()])
     ]
 
 
-def proven_bound(
-    dispatches: Dispatches,
-    wait: int,
-    work: list[StretchBound],
-    prices: list[StretchPrices],
-    *,
-    uses_lengths: bool,
-) -> WaitingBound:
-    """Return the bound that the prices of all stretches prove."""
-    proof = WaitingProof(
-        wait=wait,
-        uses_lengths=uses_lengths,
-        scale=work[0].scale,
-        stretches=tuple(sorted(prices, key=lambda stretch: stretch.begin)),
-    )
+def proven_bound(dispatches: Dispatches, proofs: Sequence[WaitingProof]) -> WaitingBound:
+    """Return the bound that the prices of all stretches prove; each proof has some of them."""
+    prices = [prices for proof in proofs for prices in proof.stretches]
+    proof = replace(proofs[0], stretches=tuple(sorted(prices, key=lambda stretch: stretch.begin)))
     checked = check_proof(dispatches, proof)
     assert checked.value is not None, checked.problems
     return WaitingBound(value=checked.value, proof=proof)

@@ -1,4 +1,4 @@
-"""Proofs of bounds as JSON documents of the format ``dfopt-waiting-proof/2``, and back again."""
+"""Proofs of bounds as JSON documents (``dfopt-waiting-proof/2``), back again, and checked."""
 
 from __future__ import annotations
 
@@ -9,14 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from dfopt.compare.attainable.bound.proof import WaitingProof
+from dfopt.compare.attainable.bound.proof import WaitingProof, check_proof
 from dfopt.compare.cost_model import CostModel
-from dfopt.compare.dispatches import Dispatches
+from dfopt.compare.dispatches import Dispatches, movable_dispatches
 from dfopt.files import write_text
 from dfopt.files.documents import DocumentType
 from dfopt.files.formats import Format
+from dfopt.problem.instance import Objective
 from dfopt.structs import Natural
+from dfopt.trace import Trace
 from dfopt.trace.trace import UNMANAGED
+from dfopt.verify import Verification
 
 
 class SavedProof(WaitingProof, eq=False):
@@ -104,3 +107,49 @@ def read_proof(path: str | Path) -> SavedProof:
         With file, place and remedy, when the file holds no such document.
     """
     return PROOFS.read(path)
+
+
+def verify_proof(trace: Trace, saved: SavedProof) -> Verification:
+    """Return what the checker of proofs finds.
+
+    Parameters
+    ----------
+    trace
+        The recorded trace, with its labels.
+    saved
+        The proof, and what it claims.
+
+    Raises
+    ------
+    DfoptError
+        When no proof can speak of this trace.
+    """
+    dispatches = movable_dispatches(trace, saved.model)
+    if saved.model.objective is not Objective.TOTAL_PENALTY:
+        return _found(saved, ["model.objective: must be total-penalty, since costs are added up"])
+    if digest_of(dispatches) != saved.sha256:
+        return _found(
+            saved,
+            [
+                "sha256: is that of another trace, or of other labels; name the trace of the proof "
+                f"({saved.trace}) and the labels that it had then (`labels`)"
+            ],
+        )
+    checked = check_proof(dispatches, saved)
+    problems = list(checked.problems)
+    if checked.value is not None and checked.value < saved.lower_bound:
+        problems.append(
+            f"lower_bound: is {saved.lower_bound}, but the prices prove only {checked.value}"
+        )
+    return _found(saved, problems)
+
+
+def _found(saved: SavedProof, problems: list[str]) -> Verification:
+    return Verification(
+        ok=not problems,
+        objective=None,
+        lower_bound=saved.lower_bound,
+        bound_checked=not problems,
+        certificate_kind="prices",
+        problems=tuple(problems),
+    )

@@ -6,8 +6,8 @@ from random import Random
 
 import numpy as np
 
+from dfopt.compare.attainable.check import WaitingLimit
 from dfopt.compare.attainable.local_search.stretch import Timeline
-from dfopt.compare.attainable.waiting_limit import WaitingLimit
 from dfopt.compare.dispatches import Dispatches
 from dfopt.compare.paid import cost_of
 from dfopt.native.stretch import BOUNDS, NEVER, StretchAnnealing

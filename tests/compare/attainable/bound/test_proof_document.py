@@ -18,9 +18,9 @@ from dfopt.compare.attainable.bound.proof_document import (
     digest_of,
     proof_document,
     read_proof,
+    verify_proof,
     write_proof,
 )
-from dfopt.compare.attainable.bound.verify_proof import verify_proof
 from dfopt.compare.dispatches import movable_dispatches
 from dfopt.errors import DfoptError
 from dfopt.files import schema

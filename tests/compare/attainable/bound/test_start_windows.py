@@ -9,7 +9,7 @@ import pytest
 
 from dfopt import replace
 from dfopt.compare.attainable.bound import start_windows
-from dfopt.compare.attainable.waiting_limit import WaitingLimit
+from dfopt.compare.attainable.check import WaitingLimit
 from dfopt.compare.dispatches import NONE
 from tests.compare.attainable.drawn import random_arrivals
 from tests.compare.attainable.enumeration import cheapest_schedule

@@ -58,11 +58,11 @@ def test_stretches_can_be_worked_on_elsewhere(monkeypatch: pytest.MonkeyPatch) -
     limit = random_limit(random, arrivals)
     bound = lower_bound(arrivals, limit.each, uses_lengths=True)
     work = stretch_bounds(arrivals, limit.each, uses_lengths=True)
-    prices = []
+    proofs = []
     for stretch in reversed(work):
         elsewhere = pickle.loads(pickle.dumps(stretch))
         assert isinstance(elsewhere, StretchBound)
-        prices += elsewhere.perform()
-    again = proven_bound(arrivals, limit.each, work, prices, uses_lengths=True)
+        proofs.append(elsewhere.perform())
+    again = proven_bound(arrivals, proofs)
     assert again.value == bound.value
     assert len(again.proof.stretches) == len(bound.proof.stretches)
