@@ -29,7 +29,7 @@ from dfopt import (
 )
 from dfopt.files import document_text, fingerprint, read_document, write_text
 from dfopt.files.formats import Format
-from dfopt.problem.certificate import Certificate, CompleteSearch, DualWeights, Exhaustive
+from dfopt.problem.certificate import Certificate, CompleteSearch, Exhaustive, Proof
 from dfopt.problem.result import relative_gap
 from dfopt.verify import verify
 
@@ -37,7 +37,7 @@ FOLDER = Path(__file__).parent
 INDEX = FOLDER / "index.json"
 FORMAT = Format.INSTANCE_INDEX
 
-STRENGTH: dict[type[Certificate], int] = {CompleteSearch: 1, Exhaustive: 2, DualWeights: 3}
+STRENGTH: dict[type[Certificate], int] = {CompleteSearch: 1, Exhaustive: 2, Proof: 3}
 """Of certificates for the same bound, one that is easier to check is better."""
 
 
@@ -98,12 +98,10 @@ def how(result: Result) -> str:
             proof = "too little capacity"
         case None:
             proof = "nothing to prove" if result.lower_bound == 0 else "none"
-        case DualWeights():
-            proof = "dual weights"
-        case Exhaustive():
-            proof = "enumeration"
         case CompleteSearch(solver=solver):
             proof = f"complete search by {solver}"
+        case certificate:
+            proof = certificate.words
     return f"{result.method}, {result.wall_time_s or 0:.2f} s; bound: {proof}"
 
 

@@ -42,7 +42,7 @@ def result_of(instance: Instance, schedule: Schedule | None, **claims: Any) -> R
 def optimal_document() -> dict[str, Any]:
     """Return an optimal result of ``THREE_FRAGMENTS`` with a proof by dual weights."""
     return {
-        "format": "dfopt-result/1",
+        "format": "dfopt-result/2",
         "instance": {"name": "three fragments", "sha256": fingerprint(THREE_FRAGMENTS)},
         "status": "optimal",
         "stop_reason": "proof",
@@ -56,15 +56,23 @@ def optimal_document() -> dict[str, Any]:
             ]
         },
         "certificate": {
-            "kind": "dual-weights",
+            "kind": "proof",
+            "over": "contents",
             "threshold": 7,
-            "bin_weights": [20, 20],
-            "weights": [
-                {"df": "A", "weight": 10},
-                {"df": "B", "leaves": "dirty", "weight": 10},
-                {"df": "C", "weight": 10},
+            "classes": [
+                {"df": "A"},
+                {"df": "B", "leaves": "dirty"},
+                {"df": "C"},
+                {"df": "C", "lines": 5},
             ],
-            "entry_charges": [{"df": "C", "lines": 5, "charge": 1}],
+            "counts": [{"kind": "entries", "classes": [3]}],
+            "nodes": [
+                {
+                    "weights": [[0, 10], [1, 10], [2, 10]],
+                    "prices": [[0, -1]],
+                    "bin_weights": [20, 20],
+                }
+            ],
         },
         "history": [
             {"time_s": 0.0, "lower_bound": 4, "objective": None},

@@ -3,31 +3,23 @@
 from hypothesis import strategies as st
 
 from dfopt.problem.certificate import (
-    ArcFork,
-    ArcWeights,
-    Branching,
+    ArcCount,
     Certificate,
     CompleteSearch,
     Counting,
-    DualWeights,
+    CrossingCount,
     EntryCount,
     EvenShares,
     Exhaustive,
     Fork,
-    FullGroups,
-    HoldingCount,
+    GroupResource,
+    Leaf,
     MeetingCount,
-    OrderCut,
-    Refutation,
-    SetWeight,
-    Supports,
-    SupportSplit,
-    SupportWeights,
+    Over,
+    Proof,
     TaskClass,
-    Tour,
-    TypeWeight,
+    UseCount,
     VisitCount,
-    VisitPrice,
 )
 from dfopt.problem.result import InstanceName, Result, SearchStep, Status, StopReason
 from dfopt.problem.schedule import CpuSchedule, Schedule
@@ -72,127 +64,90 @@ def schedules(draw: st.DrawFn) -> Schedule:
     return Schedule(cpus=tuple(cpus))
 
 
-@st.composite
-def certificates(draw: st.DrawFn) -> Certificate:  # noqa: PLR0911 - one for each kind
+def certificates() -> st.SearchStrategy[Certificate]:
     """Draw a certificate of any kind that proves nothing."""
-    bound = draw(any_integer)
-    kind = draw(
-        st.sampled_from(
-            (
-                DualWeights,
-                Branching,
-                Supports,
-                Tour,
-                FullGroups,
-                Counting,
-                Exhaustive,
-                EvenShares,
-                CompleteSearch,
-            )
-        )
+    threshold = st.none() | any_integer
+    checked = (
+        proofs()
+        | st.builds(Counting, threshold=threshold, argument=texts)
+        | st.builds(Exhaustive, threshold=threshold)
     )
-    threshold = draw(st.none() | st.just(bound))
-    if kind is EvenShares:
-        proof = draw(st.builds(Counting, threshold=st.none() | any_integer, argument=texts))
-        return EvenShares(threshold=threshold, total_penalty=draw(any_time), proof=proof)
-    if kind is Exhaustive:
-        return Exhaustive(threshold=threshold)
-    if kind is Counting:
-        return Counting(threshold=threshold, argument=draw(texts))
-    if kind is CompleteSearch:
-        return CompleteSearch(threshold=threshold, solver=draw(st.none() | texts))
-    if kind is Supports:
-        weights = st.lists(st.builds(TypeWeight, type=texts, weight=any_integer), max_size=2)
-        set_weight = st.builds(
-            SetWeight, types=st.lists(texts, max_size=2).map(tuple), weight=any_integer
-        )
-        proof = st.builds(
-            SupportWeights,
-            bin_weights=st.lists(any_integer, max_size=2).map(tuple),
-            sets=st.lists(set_weight, max_size=2).map(tuple),
-            tasks=weights.map(tuple),
-            unit=any_time,
-            counted=weights.map(tuple),
-        )
-        split = st.builds(
-            SupportSplit,
-            types=st.lists(texts, max_size=2).map(tuple),
-            most=any_time,
-            below=proof,
-            above=proof,
-        )
-        return Supports(threshold=threshold, proof=draw(proof | split))
-    pairs = st.lists(st.tuples(any_time, any_integer), max_size=3).map(tuple)
-    if kind is Tour:
-        return draw(tour_certificates(threshold=threshold))
-    if kind is FullGroups:
-        room, longer, plain = (draw(any_time) for _ in range(3))
-        sizes = draw(pairs)
-        return FullGroups(threshold=threshold, sizes=sizes, room=room, longer=longer, plain=plain)
+    return (
+        checked
+        | st.builds(EvenShares, threshold=threshold, total_penalty=any_time, proof=checked)
+        | st.builds(CompleteSearch, threshold=threshold, solver=st.none() | texts)
+    )
+
+
+def proofs() -> st.SearchStrategy[Proof]:
+    """Draw a proof of the right form that is about nothing in particular."""
+    optional, numbers = st.none() | any_time, st.lists(any_time, max_size=3).map(tuple)
     task_class = st.builds(
         TaskClass,
-        df=texts,
+        df=st.none() | texts,
+        type=st.none() | texts,
         leaves=st.none() | leaves,
-        lines=st.none() | any_time,
-        exec=st.none() | any_time,
+        lines=optional,
+        exec=optional,
+        size=optional,
+        node=st.none() | texts,
+        fragment_size=optional,
+        least_cost=any_integer,
     )
-    if kind is Branching:
-        classes = tuple(draw(st.lists(task_class, min_size=1, max_size=3, unique=True)))
-        named = st.lists(st.integers(0, len(classes) - 1), max_size=3).map(tuple)
-        counts = (
-            st.builds(VisitCount, df=texts)
-            | st.builds(MeetingCount, df=texts, other=texts)
-            | st.builds(EntryCount, classes=named)
-            | st.builds(HoldingCount, classes=named, tasks=any_time)
-        )
-        nodes = st.builds(Fork, count=any_time, at_most=any_integer) | st.builds(
-            Refutation, weights=pairs, prices=pairs, scale=any_time
-        )
-        return Branching(
-            threshold=threshold,
-            classes=classes,
-            counts=tuple(draw(st.lists(counts, max_size=3))),
-            nodes=tuple(draw(st.lists(nodes, max_size=4))),
-        )
-    total = draw(st.booleans())
-    return DualWeights(
-        threshold=None if total else bound,
-        lower_bound=bound if total else None,
-        bin_weights=tuple(draw(st.lists(any_time, max_size=3))),
-        weights=tuple(
-            draw(st.lists(st.builds(TaskClass.weighing, task_class, any_integer), max_size=3))
-        ),
-        entry_charges=tuple(
-            draw(st.lists(st.builds(TaskClass.charged, task_class, any_time), max_size=3))
-        ),
-        visit_prices=tuple(
-            draw(st.lists(st.builds(VisitPrice, df=texts, price=any_integer), max_size=3))
-        ),
-        scale=draw(any_time),
+    counts = (
+        st.builds(VisitCount, classes=numbers, tasks=any_time)
+        | st.builds(MeetingCount, classes=st.tuples(any_time, any_time))
+        | st.builds(EntryCount, classes=numbers)
+        | st.builds(ArcCount, before=any_time, after=any_time)
+        | st.builds(CrossingCount, within=numbers, last_of=numbers, first_of=numbers)
+        | st.builds(UseCount, of=st.sampled_from(GroupResource))
+    )
+    pairs = st.lists(st.tuples(any_time, any_integer), max_size=3).map(tuple)
+    nodes = st.builds(Fork, count=any_time, at_most=any_integer) | st.builds(
+        Leaf,
+        weights=pairs,
+        leaving=pairs,
+        prices=pairs,
+        scale=any_time,
+        bin_weights=st.lists(any_integer, max_size=3).map(tuple),
+        beginnings=st.booleans(),
+    )
+    return st.builds(
+        Proof,
+        threshold=st.none() | any_integer,
+        over=st.sampled_from(Over),
+        classes=st.lists(task_class, max_size=3).map(tuple),
+        counts=st.lists(counts, max_size=3).map(tuple),
+        nodes=st.lists(nodes, max_size=4).map(tuple),
     )
 
 
 @st.composite
-def tour_certificates(draw: st.DrawFn, *, threshold: int | None) -> Tour:
-    """Draw a certificate of the right form, true or not."""
+def order_proofs(
+    draw: st.DrawFn,
+    names: list[str],
+    weights: st.SearchStrategy[int],
+    prices: st.SearchStrategy[int],
+) -> Proof:
+    """Draw a proof over orders of some nodes, true or not."""
     numbers = st.lists(st.integers(0, 5), max_size=3).map(tuple)
-    cuts = st.builds(OrderCut, within=numbers, last_of=numbers, first_of=numbers)
-    forks = st.builds(
-        ArcFork, before=st.integers(0, 5), after=st.integers(0, 5), at_most=st.integers(0, 2)
+    cuts = draw(
+        st.lists(
+            st.builds(CrossingCount, within=numbers, last_of=numbers, first_of=numbers), max_size=2
+        )
     )
-    weights = st.lists(any_integer, max_size=5).map(tuple)
-    cut_weights = st.lists(st.tuples(st.integers(0, 3), any_integer), max_size=2).map(tuple)
-    leaves_of_tree = st.builds(
-        ArcWeights,
-        leaving=weights,
-        entering=weights,
-        cuts=cut_weights,
-        scale=any_time,
-        beginnings=st.booleans(),
+    arcs = draw(
+        st.lists(st.builds(ArcCount, before=st.integers(0, 5), after=st.integers(0, 5)), max_size=2)
     )
-    return Tour(
-        threshold=threshold,
-        nodes=tuple(draw(st.lists(texts, max_size=3))),
-        cuts=tuple(draw(st.lists(cuts, max_size=2))),
-        tree=tuple(draw(st.lists(forks | leaves_of_tree, max_size=3))),
+    every = st.tuples(*(weights for _ in range(len(names) + 1))).map(
+        lambda row: tuple(enumerate(row))
+    )
+    each = st.tuples(*(prices for _ in cuts)).map(lambda row: tuple(enumerate(row)))
+    forks = st.builds(Fork, count=st.integers(0, 3), at_most=st.integers(0, 2))
+    nodes = forks | st.builds(Leaf, leaving=every, weights=every, prices=each)
+    return Proof(
+        over=Over.ORDERS,
+        classes=(TaskClass(), *(TaskClass(node=name) for name in names)),
+        counts=(*cuts, *arcs),
+        nodes=tuple(draw(st.lists(nodes, max_size=3))),
     )

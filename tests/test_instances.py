@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from dfopt import Instance, Result, Status, read_instance, read_result, solve
 from dfopt.files import fingerprint, read_document, read_text, schema
-from dfopt.problem.certificate import DualWeights, Exhaustive
+from dfopt.problem.certificate import Exhaustive, Proof
 from dfopt.verify import verify
 from dfopt_cli.app import app
 
@@ -108,7 +108,7 @@ def test_result_verifies(path: Path) -> None:
     by_digest = {entry["sha256"]: entry for entry in ENTRIES}
     found = verify(instance_of(by_digest[result.instance_sha256]), result)
     assert found.ok, found.problems
-    if isinstance(result.certificate, DualWeights | Exhaustive):
+    if isinstance(result.certificate, Proof | Exhaustive):
         assert found.bound_checked
 
 

@@ -9,8 +9,8 @@ from typer import Argument, BadParameter, Option
 from dfopt.errors import DfoptError
 from dfopt.files import read_instance, read_result
 from dfopt.files.formats import Format, document_format, may_be_trace
-from dfopt.problem.certificate import PROOFS
 from dfopt.problem.instance import Instance
+from dfopt.problem.result import Result
 from dfopt.render import counted
 from dfopt.time_units import full_time, readable_time
 from dfopt.verify import ScheduleFigures, Verification
@@ -95,7 +95,7 @@ def verify(
         found = check(
             instance, result, require_certificate=require_certificate, time_limit=time_limit
         )
-        said = "" if found.problems else summary(instance, found)
+        said = "" if found.problems else summary(instance, result, found)
     if as_json:
         print_json(found.to_document())
     if found.problems:
@@ -108,7 +108,7 @@ def verify(
         say(f"dfopt: {claim}: {with_options(remark)}")
 
 
-def summary(instance: Instance, found: Verification) -> str:
+def summary(instance: Instance, result: Result, found: Verification) -> str:
     """Say in a line what is now known of an instance."""
     if found.lower_bound is None:
         held = f"{instance.tasks_per_cpu}"
@@ -124,7 +124,8 @@ def summary(instance: Instance, found: Verification) -> str:
         return f"{schedule}, but its lower bound {found.lower_bound} is not checked"
     if found.lower_bound == 0:
         return f"{schedule}, lower bound 0 (nothing to prove)"
-    proof = PROOFS[found.certificate_kind or ""]
+    assert result.certificate is not None
+    proof = result.certificate.words
     return f"{schedule}, lower bound {found.lower_bound} proven by {proof} (checked)"
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from operator import add, mul
@@ -22,10 +22,11 @@ from dfopt.costs.task_types import TaskType
 from dfopt.problem.certificate import (
     Certificate,
     CompleteSearch,
-    DualWeights,
+    Leaf,
+    Over,
+    ProofRows,
     TaskClass,
-    VisitPrice,
-    WeightedClass,
+    VisitCount,
 )
 from dfopt.problem.instance import Instance, Objective
 from dfopt.problem.penalties import PenaltyF
@@ -136,12 +137,37 @@ class Visits:
         """Return the least worth of all visits together."""
         return sum(map(mul, worths, self.parts))
 
-    def prices(self, worths: Sequence[int]) -> tuple[VisitPrice, ...]:
-        """Return the worth of visits, where it is not 0, as the rows of a certificate."""
-        names = [str(self.types[task_types[0]].example.df) for task_types in self.members]
-        return tuple(
-            VisitPrice(df=df, price=worth) for df, worth in zip(names, worths, strict=True) if worth
+    def proof(
+        self,
+        value: int,
+        bin_weights: Iterable[int],
+        *,
+        weights: Mapping[int, int] | None = None,
+        worths: Sequence[int] = (),
+    ) -> Certificate:
+        """Return the proof of a bound.
+
+        Parameters
+        ----------
+        value
+            The bound.
+        bin_weights
+            The most that each CPU can hold.
+        weights
+            Of a task of some types.
+        worths
+            Of a visit of each fragment.
+        """
+        rows = ProofRows(Over.CONTENTS)
+        weighed = ((rows.of(row), weight) for row, weight in weight_rows(self, weights or {}))
+        names = (str(self.types[task_types[0]].example.df) for task_types in self.members)
+        visits = (
+            (rows.count(VisitCount(classes=(rows.of(TaskClass(df=df)),))), worth)
+            for df, worth in zip(names, worths, strict=False)
+            if worth
         )
+        leaf = Leaf(weights=tuple(weighed), prices=tuple(visits), bin_weights=tuple(bin_weights))
+        return rows.proof([leaf], value - 1)
 
 
 def _pair(opening: Sequence[int], closing: Sequence[int]) -> int:
@@ -204,9 +230,7 @@ def _savings(start: CpuStart, worths: Sequence[int], cheapest: Sequence[Visit]) 
     return max(-start.idle, saving - (start.arrival if spared else start.arrival + start.departure))
 
 
-def _area_certificate(
-    visits: Visits, worths: Sequence[int], value: int
-) -> DualWeights | CompleteSearch:
+def _area_certificate(visits: Visits, worths: Sequence[int], value: int) -> Certificate:
     savings = _all_savings(visits, worths)
     total = visits.instance.objective is Objective.TOTAL_PENALTY
     threshold = 0 if total else value - 1
@@ -214,13 +238,8 @@ def _area_certificate(
         # A certificate knows no negative bin weights.
         return CompleteSearch(threshold=value - 1, solver="area")
     bases = {task_type: costs.base for task_type, costs in enumerate(visits.form.costs)}
-    return DualWeights(
-        bin_weights=tuple(threshold + saving for saving in savings),
-        weights=tuple(weight_rows(visits, bases)),
-        visit_prices=visits.prices(worths),
-        threshold=None if total else threshold,
-        lower_bound=value if total else None,
-    )
+    bins = (threshold + saving for saving in savings)
+    return visits.proof(value, bins, weights=bases, worths=worths)
 
 
 def parts_bound(visits: Visits) -> Bound:
@@ -237,11 +256,10 @@ def parts_bound(visits: Visits) -> Bound:
         return NOTHING
     return Bound(
         value=value,
-        certificate=DualWeights(
-            bin_weights=tuple(_visits_within(table, value - 1) for table in tables),
-            weights=(),
-            visit_prices=visits.prices([1] * len(visits.parts)),
-            threshold=value - 1,
+        certificate=visits.proof(
+            value,
+            (_visits_within(table, value - 1) for table in tables),
+            worths=[1] * len(visits.parts),
         ),
     )
 
@@ -330,18 +348,12 @@ def longest_task_bound(visits: Visits) -> Bound:
     value = visits.types[longest].example.exec
     if value <= 0:
         return NOTHING
-    return Bound(
-        value=value,
-        certificate=DualWeights(
-            bin_weights=(0,) * instance.cpus,
-            weights=tuple(weight_rows(visits, {longest: 1})),
-            threshold=value - 1,
-        ),
-    )
+    certificate = visits.proof(value, (0,), weights={longest: 1})
+    return Bound(value=value, certificate=certificate)
 
 
-def weight_rows(visits: Visits, weights: Mapping[int, int]) -> Iterator[WeightedClass]:
-    """Yield the rows of a certificate; a fragment of one weight needs only one row."""
+def weight_rows(visits: Visits, weights: Mapping[int, int]) -> Iterator[tuple[TaskClass, int]]:
+    """Yield classes with their weights; a fragment of one weight needs only one class."""
     for task_types in visits.members:
         distinct = {weights.get(task_type, 0) for task_type in task_types}
         if distinct == {0}:
@@ -349,7 +361,7 @@ def weight_rows(visits: Visits, weights: Mapping[int, int]) -> Iterator[Weighted
         if len(distinct) == 1:
             task = visits.types[task_types[0]].example
             assert task.df is not None
-            yield WeightedClass(df=task.df, weight=weights[task_types[0]])
+            yield TaskClass(df=task.df), weights[task_types[0]]
             continue
         # Types that differ in nothing but when they may run weigh the same and share a row.
         rows = {
@@ -357,7 +369,7 @@ def weight_rows(visits: Visits, weights: Mapping[int, int]) -> Iterator[Weighted
             for task_type in task_types
             if weights.get(task_type)
         }
-        yield from (row.weighing(weight) for row, weight in rows.items())
+        yield from rows.items()
 
 
 def _task_class(visits: Visits, task_type: int) -> TaskClass:

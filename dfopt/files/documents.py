@@ -31,11 +31,14 @@ class DocumentType(Generic[T]):
         The type of all other keys.
     complete
         Returns what is read together with what only the document as a whole says.
+    of_today
+        Returns a document of an older version as one of today's.
     """
 
     format: Format
     type: type[T]
     complete: Callable[[T, Document], T] | None = None
+    of_today: Callable[[Document], Document] | None = None
 
     def read(self, path: str | Path) -> T:
         """Return what a file describes.
@@ -95,6 +98,8 @@ class DocumentType(Generic[T]):
     def read_parsed(self, document: Document) -> T:
         """Return what a document describes that strict JSON held."""
         check_format(document, self.format)
+        if self.of_today is not None and document["format"] != self.format:
+            document = self.of_today(document)
         fields = {key: value for key, value in document.items() if key != "format"}
         value: T = reader(self.type)(fields)
         return value if self.complete is None else self.complete(value, document)

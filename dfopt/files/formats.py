@@ -48,7 +48,7 @@ class Format(StrEnum):
 
     INSTANCE = "dfopt-instance/1", "an instance", "solve", "import, trace to-instance, generate"
     INSTANCE_INDEX = "dfopt-instance-index/1", "an index of instances", "bench", ""
-    RESULT = "dfopt-result/1", "a result", "verify, plot schedule", "solve"
+    RESULT = "dfopt-result/2", "a result", "verify, plot schedule", "solve"
     VERIFICATION = "dfopt-verification/1", "a verification", "", "verify"
     INFO = "dfopt-info/1", "a summary of a file", "", "info"
     BENCH_SUMMARY = "dfopt-bench-summary/1", "the summary of a benchmark", "", "bench"
@@ -115,6 +115,9 @@ class Format(StrEnum):
     QUEUEING = "dfopt-queueing/1", "a table of queueing times", "", "model queueing"
 
 
+OLDER = {"dfopt-result/1": Format.RESULT}
+"""Versions that are still read, and what they are read as."""
+
 UNNAMED = "JSON"
 """Stands for a JSON object without a format near its beginning: most likely a faulty instance."""
 
@@ -143,7 +146,7 @@ def due(expected: Format) -> str:
 def check_format(document: Document, expected: Format) -> None:
     """Refuse a document of another format."""
     given = document.get("format")
-    if given == expected:
+    if expected in (given, OLDER.get(str(given))):
         return
     if isinstance(given, str) and given in list(Format):
         raise other_kind(Format(given), expected)  # type: ignore[call-arg]
@@ -248,7 +251,8 @@ def _json_name(first: bytes) -> str | None:
         return None
     named = _JSON_FORMAT.search(first)
     if named is not None:
-        return named[1].decode()
+        name = named[1].decode()
+        return OLDER.get(name, name)
     return None if _CHROME.search(first) else UNNAMED
 
 

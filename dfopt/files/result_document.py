@@ -1,4 +1,4 @@
-"""Results as JSON documents of the format ``dfopt-result/1``.
+"""Results as JSON documents of the format ``dfopt-result/2``.
 
 The reader checks the shape alone. Whether a result is true, even whether its figures agree with
 each other, is for the checker to say: it must be able to read a wrong result.
@@ -10,6 +10,7 @@ from pathlib import Path
 
 from dfopt.files.documents import DocumentType
 from dfopt.files.formats import Format
+from dfopt.files.result_1 import of_today
 from dfopt.files.strict_json import Document
 from dfopt.problem.result import Result, relative_gap
 from dfopt.structs import replace
@@ -21,7 +22,7 @@ def _with_gap(result: Result, document: Document) -> Result:
     return replace(result, gap=relative_gap(result.objective, result.lower_bound))
 
 
-RESULTS = DocumentType(Format.RESULT, Result, complete=_with_gap)
+RESULTS = DocumentType(Format.RESULT, Result, complete=_with_gap, of_today=of_today)
 
 
 def read_result(path: str | Path) -> Result:
@@ -30,8 +31,8 @@ def read_result(path: str | Path) -> Result:
     Parameters
     ----------
     path
-        A file of the format ``dfopt-result/1``; ``-`` is standard input, and a name that ends
-        in ``.gz`` is gunzipped.
+        A file of the format ``dfopt-result/2``, or ``/1``; ``-`` is standard input, and a name
+        that ends in ``.gz`` is gunzipped.
 
     Raises
     ------

@@ -11,12 +11,7 @@ from msgspec import field
 
 from dfopt.checks import described
 from dfopt.errors import DfoptError
-from dfopt.problem.certificate import (
-    Branching,
-    Certificate,
-    CompleteSearch,
-    Counting,
-)
+from dfopt.problem.certificate import Certificate, CompleteSearch, Counting, Proof
 from dfopt.problem.instance import Instance
 from dfopt.problem.schedule import Schedule
 from dfopt.render import html
@@ -183,13 +178,15 @@ class Result(DocumentPart):
                 is_complete = solver not in COUNTING_BOUNDS and self.stop_reason == "proof"
                 reason = f"complete search by {solver}" if is_complete else f"{solver} bound"
                 return f"{reason}; not independently checkable"
-            case Branching(nodes=nodes):
-                said = f"dual weights in a tree of {len(nodes)} nodes"
-            case Counting(argument=argument):
+            case Proof(over=over, nodes=[_, _, *_] as nodes):
+                said, check = f"{over.words} in a tree of {len(nodes)} nodes", "checks them"
+            case Proof():
+                said, check = self.certificate.words, "checks them without a solver"
+            case Counting(argument=argument, CHECK=check):
                 said = f"{argument} bound"
             case _:
-                said = self.certificate.WORDS
-        return f"{said}; 'dfopt verify' {self.certificate.CHECK}"
+                said, check = self.certificate.words, self.certificate.CHECK
+        return f"{said}; 'dfopt verify' {check}"
 
     def tables(self, instance: Instance) -> list[Table]:
         """Return what there is to say: the schedule, then objective, bound and proof.

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from math import inf
 
-from dfopt.problem.certificate import DualWeights, WeightedClass
+from dfopt.problem.certificate import Leaf, Over, ProofRows, TaskClass
 from dfopt.problem.instance import Instance, Objective
 from dfopt.problem.penalties import PenaltyMatrix
 from dfopt.solvers import parts
@@ -224,12 +224,9 @@ def _prove_best_order(search: Search) -> None:
     total = instance.objective is Objective.TOTAL_PENALTY
     worth = best if total else 1
     fragments = dict.fromkeys(str(task.df) for task in instance.tasks)
-    search.proved(
-        best,
-        DualWeights(
-            bin_weights=(worth * (instance.task_count - 1),),
-            weights=tuple(WeightedClass(df=df, weight=worth) for df in fragments),
-            threshold=None if total else best - 1,
-            lower_bound=best if total else None,
-        ),
+    rows = ProofRows(Over.CONTENTS)
+    leaf = Leaf(
+        weights=tuple((rows.of(TaskClass(df=df)), worth) for df in fragments),
+        bin_weights=(worth * (instance.task_count - 1),),
     )
+    search.proved(best, rows.proof([leaf], best - 1))

@@ -16,7 +16,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from dfopt.costs.cheap_bounds import cheap_bounds
-from dfopt.problem.certificate import Certificate, CompleteSearch, EvenShares, SizeWeights
+from dfopt.problem.certificate import Certificate, CompleteSearch, EvenShares
 from dfopt.problem.instance import Instance, Objective
 from dfopt.problem.penalties import PenaltyMatrix
 from dfopt.problem.result import FirstOf, Progress, StopReason, TimeLimit
@@ -157,6 +157,6 @@ def _certificate(proof: Certificate, total_penalty: int, bound: int) -> Certific
     match proof:
         case CompleteSearch(solver=solver):
             return CompleteSearch(threshold=bound - 1, solver=solver)
-        case EvenShares() | SizeWeights():
+        case EvenShares():
             raise AssertionError("no proof of a total penalty")
     return EvenShares(threshold=bound - 1, total_penalty=total_penalty, proof=proof)

@@ -21,19 +21,7 @@ from dfopt.checks import described
 from dfopt.costs.closed_form import ClosedForm
 from dfopt.costs.task_types import TaskType, cost_table, cpu_groups, named_orders, task_types
 from dfopt.errors import DfoptError
-from dfopt.problem.certificate import (
-    Branching,
-    Certificate,
-    CompleteSearch,
-    Counting,
-    DualWeights,
-    EvenShares,
-    Exhaustive,
-    FullGroups,
-    SizeWeights,
-    Supports,
-    Tour,
-)
+from dfopt.problem.certificate import Certificate, CompleteSearch, Counting, Proof
 from dfopt.problem.cost_table import CostTable
 from dfopt.problem.instance import Instance
 from dfopt.problem.result import (
@@ -308,25 +296,13 @@ class Search:
             raise AssertionError("a solver reported what is no schedule")
 
 
-REASONS: dict[type[Certificate], str] = {
-    DualWeights: "dual weights",
-    Supports: "supports",
-    FullGroups: "prices of groups",
-    SizeWeights: "weights of sizes",
-    Exhaustive: "enumeration",
-    EvenShares: "an even share of the least total penalty",
-}
-
-
 def _reason(certificate: Certificate) -> str:
     """Return the kind of proof of a bound, in a few words."""
     match certificate:
         case CompleteSearch(solver=solver):
             return f"a search ({solver})"
-        case Branching(nodes=nodes):
-            return f"weights in a tree of {len(nodes)} nodes"
-        case Tour(tree=tree):
-            return f"weights of arcs in a tree of {len(tree)} nodes"
+        case Proof(over=over, nodes=[_, _, *_] as nodes):
+            return f"{over.words} in a tree of {len(nodes)} nodes"
         case Counting(argument=argument):
             return argument
-    return REASONS[type(certificate)]
+    return certificate.words

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dfopt.errors import MethodError
-from dfopt.verify.cases import UnprovenError
+from dfopt.verify.tree import UnprovenError
 
 if TYPE_CHECKING:
     import numpy as np

@@ -1,4 +1,4 @@
-"""The check of ``full-groups`` certificates, for the penalty g without execution times.
+"""Proofs over groups: too few groups of fragments fill CPUs of their own, under g.
 
 Join a fragment and a CPU where one holds a part of the other. Connected components with f
 fragments on e CPUs have at least f + e − 1 parts.
@@ -32,10 +32,10 @@ from typing import Any
 
 from dfopt.errors import MethodError
 from dfopt.problem.cache import CacheState
-from dfopt.problem.certificate import FullGroups
+from dfopt.problem.certificate import Count, GroupResource, Leaf, Proof, TaskClass, UseCount
 from dfopt.problem.instance import Instance, Objective
 from dfopt.problem.penalties import PenaltyG
-from dfopt.verify.cases import UnprovenError
+from dfopt.verify.tree import Argument, Range, Ranges, UnprovenError
 
 LARGEST_TABLE = 20_000_000
 MOST_ENDS = 2_000_000
@@ -75,6 +75,11 @@ class Need:
     cpus: int
     longer: int
 
+    def available(self, room: int, counts: Counter[int]) -> Uses:
+        """Return the room, the longer CPUs and the other CPUs that groups can use together."""
+        size = sum(size * number for size, number in counts.items())
+        return self.cpus * room - size, self.longer, self.cpus - self.longer
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
@@ -85,52 +90,88 @@ class Group:
     price: int
 
 
-def false_groups(
-    instance: Instance,
-    certificate: FullGroups,
-    bound: int,
-    check: Callable[[], None] = lambda: None,
-) -> list[str]:
-    """Return why there may be enough full groups for a schedule below the bound; none if not."""
-    penalty = instance.penalty
-    if not isinstance(penalty, PenaltyG) or instance.objective is Objective.MAKESPAN:
-        return ["certificate.kind: groups are for the penalty g without execution times"]
-    visit = penalty.fill + penalty.write_back
-    if not visit:
-        return ["certificate.kind: visits cost nothing"]
-    fragments = Counter[str | None]()
-    for task, size in zip(instance.tasks, instance.sizes, strict=True):
-        fragments[task.df] += task.multiplicity * size
-    need = _need(instance, fragments, (bound - 1) // visit)
-    if need is None or not _may_be_met(certificate, instance.room, fragments, need, check):
+class GroupArgument(Argument):
+    """A proof over groups.
+
+    Parameters
+    ----------
+    instance, proof, check
+        See :class:`~dfopt.verify.tree.Argument`.
+    bound
+        The lower bound.
+    """
+
+    def __init__(
+        self, instance: Instance, proof: Proof, bound: int, check: Callable[[], None]
+    ) -> None:
+        penalty = instance.penalty
+        if not isinstance(penalty, PenaltyG) or instance.objective is Objective.MAKESPAN:
+            raise UnprovenError(
+                "certificate.over: groups are for the penalty g without execution times"
+            )
+        visit = penalty.fill + penalty.write_back
+        if not visit:
+            raise UnprovenError("certificate.over: groups are for visits that cost something")
+        fragments = Counter[str | None]()
+        for task, size in zip(instance.tasks, instance.sizes, strict=True):
+            fragments[task.df] += task.multiplicity * size
+        self._counts = Counter(fragments.values())
+        self._need = _need(instance, fragments, (bound - 1) // visit)
+        self._available = dict.fromkeys(GroupResource, 0)
+        if self._need is not None:
+            uses = self._need.available(instance.room, self._counts)
+            self._available = dict(zip(GroupResource, uses, strict=True))
+        super().__init__(instance, proof, check)
+
+    def _members(self) -> list[frozenset[int]]:
+        for place, row in enumerate(self.proof.classes):
+            if row.fragment_size not in self._counts or row != TaskClass(
+                fragment_size=row.fragment_size
+            ):
+                raise UnprovenError(f"certificate.classes[{place}]: is no size of a fragment")
         return []
-    return [f"certificate: {max(0, need.wanted)} full groups are needed, and prices allow them"]
 
+    def range_of(self, count: Count) -> Range:
+        """See :meth:`~dfopt.verify.tree.Argument.range_of`."""
+        if not isinstance(count, UseCount):
+            raise UnprovenError("is nothing to count in groups")
+        return 0, self._available[count.of]
 
-def _may_be_met(
-    certificate: FullGroups,
-    capacity: int,
-    fragments: Counter[str | None],
-    need: Need,
-    check: Callable[[], None],
-) -> bool:
-    """Return whether prices allow as many full groups as are needed."""
-    prices, counts = dict(certificate.sizes), Counter(fragments.values())
-    machine = (certificate.room, certificate.longer, certificate.plain)
-    if need.wanted < 1 or set(prices) != set(counts) or min(*machine, *prices.values()) < 0:
-        return True  # nothing is needed, or a price is missing or negative
-    total = sum(prices[size] * count for size, count in counts.items())
-    if total > LARGEST_PRICE:
-        raise UnprovenError(EXPENSIVE)
-    groups = _GroupPrices(capacity, counts, prices, machine, need, check)
-    total += sum(map(mul, machine, groups.available))
-    if total > LARGEST_PRICE:  # a group could be as expensive as one that there is not
-        raise UnprovenError(EXPENSIVE)
-    least = groups.least()
-    if least is None:
-        return False
-    excess = total - need.wanted * least
-    return excess >= 0 and (need.wanted == 1 or groups.has_choice(least, excess))
+    def flaw(self, leaf: Leaf, ranges: Ranges) -> str | None:
+        """See :meth:`~dfopt.verify.tree.Argument.flaw`."""
+        if self._need is None or not self._may_be_met(self._need, leaf, ranges):
+            return None
+        return f": {max(0, self._need.wanted)} full groups are needed, and prices allow them"
+
+    def _may_be_met(self, need: Need, leaf: Leaf, ranges: Ranges) -> bool:
+        """Return whether prices allow as many full groups as are needed."""
+        prices, machine = Counter[int | None](), Counter[GroupResource]()
+        for number, price in leaf.weights:
+            prices[self.proof.classes[number].fragment_size] += price
+        total = sum(price * self._counts[size or 0] for size, price in prices.items())
+        for number, price in leaf.prices:
+            count = self.proof.counts[number]
+            assert isinstance(count, UseCount)
+            machine[count.of] += price
+            total += price * ranges[number][1]
+        all_prices = (*machine.values(), *prices.values())
+        if need.wanted < 1 or set(prices) != set(self._counts) or min(all_prices, default=0) < 0:
+            return True  # nothing is needed, or a price is missing or negative
+        if max(total, *all_prices) > LARGEST_PRICE:
+            raise UnprovenError(EXPENSIVE)
+        groups = _GroupPrices(
+            self.instance.room,
+            self._counts,
+            {size or 0: price for size, price in prices.items()},
+            tuple(machine[of] for of in GroupResource),  # type: ignore[arg-type]
+            need,
+            self.check,
+        )
+        least = groups.least()
+        if least is None:
+            return False
+        excess = total - need.wanted * least
+        return excess >= 0 and (need.wanted == 1 or groups.has_choice(least, excess))
 
 
 def _need(instance: Instance, fragments: Counter[str | None], visits: int) -> Need | None:
@@ -177,11 +218,7 @@ class _GroupPrices:
         self._counts = [counts[size] for size in self._sizes]
         self._prices = [prices[size] for size in self._sizes]
         self._tasks = sum(size * count for size, count in counts.items())
-        self.available: Uses = (
-            need.cpus * capacity - self._tasks,
-            need.longer,
-            need.cpus - need.longer,
-        )
+        self.available = need.available(capacity, counts)
         # A group has a number of fragments and of tasks; without a limit on parts, only the
         # tasks on its last CPU count.
         self._ends = dict(self._all_ends())

@@ -1,8 +1,8 @@
-"""The sizes of tasks: how many CPUs they need at least, and when they do not fit at all.
+"""Proofs over sizes: the tasks do not fit on the CPUs, whatever that costs.
 
-Whether tasks of different sizes fit on the CPUs is a question of bin packing. A ``size-weights``
-certificate answers it in the negative: no tasks that fit on a CPU weigh more than its bin weight,
-and all tasks weigh more than all CPUs can hold.
+Whether tasks of different sizes fit on the CPUs is a question of bin packing. Weights answer it in
+the negative: tasks that fit on a CPU weigh no more than its bin weight, and all tasks weigh more
+than all CPUs can hold.
 """
 
 from __future__ import annotations
@@ -11,54 +11,37 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from dfopt.errors import MethodError
-from dfopt.problem.certificate import SizeWeights
-from dfopt.problem.instance import Instance
-from dfopt.verify.cases import UnprovenError
+from dfopt.problem.certificate import Count, Leaf
+from dfopt.verify.tree import CpuArgument, Range, UnprovenError
 
 LARGEST_TABLE = 2_000_000
 LARGEST_ROOM = 2**60
 """At most this number of table entries, and this room on a CPU."""
 
 
-def least_visits(instance: Instance, tasks: int, size: int) -> int:
-    """Return how many CPUs hold some of a number of tasks at least, by number and by size.
+class SizeArgument(CpuArgument):
+    """A proof over sizes; see :class:`~dfopt.verify.tree.Argument`."""
 
-    ``size`` is that of all these tasks together, in units of ``instance.size_unit``.
-    """
-    if not tasks:
-        return 0
-    return max(-(-tasks // instance.tasks_per_cpu), -(-size // max(1, instance.room)))
+    def range_of(self, count: Count) -> Range:
+        """See :meth:`~dfopt.verify.tree.Argument.range_of`."""
+        raise UnprovenError("is nothing to count in sizes")
 
-
-def false_sizes(
-    instance: Instance, certificate: SizeWeights, check: Callable[[], None] = lambda: None
-) -> list[str]:
-    """Return why weights do not show that the tasks do not fit; none if they do.
-
-    Raises
-    ------
-    MethodError
-        When the check would take too much time.
-    """
-    numbers = Counter[int]()
-    for task in instance.tasks:
-        numbers[task.size] += task.multiplicity
-    weights = dict(certificate.weights)
-    if len(weights) < len(certificate.weights):
-        return ["certificate.weights: has a size twice"]
-    unknown = [size for size in weights if size not in numbers]
-    if unknown:
-        return [f"certificate.weights: no task has the size {unknown[0]}"]
-    if certificate.cpu_weight < 0 or min(weights.values(), default=0) < 0:
-        return ["certificate: weights must not be negative"]
-    worth = sum(weight * numbers[size] for size, weight in weights.items())
-    held = instance.cpus * certificate.cpu_weight
-    if worth <= held:
-        return [f"certificate: the tasks weigh {worth}, no more than the CPUs can hold, {held}"]
-    items = [(size // instance.size_unit, numbers[size], weights[size]) for size in weights]
-    if has_heavier(items, certificate.cpu_weight, instance.room, check):
-        return ["certificate.cpu_weight: tasks that weigh more fit on a CPU"]
-    return []
+    def largest(self, leaf: Leaf, worth: int, claims: Sequence[int]) -> Sequence[int]:
+        """See :meth:`~dfopt.verify.tree.CpuArgument.largest`."""
+        weights = Counter[int]()
+        for number, weight in leaf.weights:
+            if weight < 0:
+                raise UnprovenError("weights must not be negative")
+            weights.update(dict.fromkeys(self.members[number], weight))
+        items = Counter[tuple[int, int]]()
+        for own, weight in weights.items():
+            task = self.instance.tasks[own]
+            items[self.instance.size_of(task), weight] += task.multiplicity
+        cpus = self.instance.cpus
+        held = max(0, min(claims) if claims else (worth - 1) // cpus)
+        rows = [(size, number, weight) for (size, weight), number in items.items()]
+        more = has_heavier(rows, held, self.instance.room, self.check)
+        return [held + more] * cpus
 
 
 def has_heavier(
@@ -79,7 +62,7 @@ def has_heavier(
     import numpy as np  # most checks do not need it
 
     if weight + 2 > LARGEST_TABLE:
-        raise UnprovenError(f"certificate.cpu_weight: is {weight}, more than {LARGEST_TABLE - 2}")
+        raise UnprovenError(f"the weight of a CPU is {weight}, more than {LARGEST_TABLE - 2}")
     if room > LARGEST_ROOM:
         raise MethodError("the sizes of tasks are too large")
     # The least size of items of each weight; the last entry is for all that weigh more.

@@ -14,8 +14,8 @@ from operator import add
 from dfopt.errors import MethodError
 from dfopt.problem.cost_table import CostTable
 from dfopt.problem.instance import Instance, Objective, Task
-from dfopt.verify.cases import UnprovenError
 from dfopt.verify.support_worth import Extensions, TaskWorth
+from dfopt.verify.tree import UnprovenError
 
 MOST_SUPPORTS = 1 << 17
 """At most this number of supports are looked at."""
@@ -48,17 +48,16 @@ class Orders:
         self.check = check
         self._limits: dict[tuple[Start, tuple[int, ...]], dict[int, int]] = {}
         self.capacity = instance.tasks_per_cpu
-        self.numbers: Counter[str] = Counter()
-        self.sizes: Counter[str] = Counter()
+        numbers = Counter[str]()
         examples: dict[str, Task] = {}
         least_exec: dict[str, int] = {}
         for task in instance.tasks:
             name = str(task.type)
-            self.numbers[name] += task.multiplicity
-            self.sizes[name] += task.multiplicity * instance.size_of(task)
+            numbers[name] += task.multiplicity
             examples[name] = task
             least_exec[name] = min(task.exec if timed else 0, least_exec.get(name, task.exec))
         self.types = list(examples)
+        self.numbers = list(numbers.values())
         tasks = list(examples.values())
         run = [least_exec[name] for name in self.types]
         table = CostTable(instance, tasks)

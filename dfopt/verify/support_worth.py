@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from dfopt.verify.cases import UnprovenError
+from dfopt.verify.tree import UnprovenError
 
 SHIFT = 20
 """Weights per task are rounded up to multiples of 2^-20."""

@@ -1,201 +1,191 @@
-"""Checks a proof by supports: on how many CPUs types must run, and what that costs at least.
+"""Proofs over supports: on how many CPUs types must run, and what that costs at least.
 
 The support of a CPU is the set of types that it runs. Two tables over all supports are computed by
 :mod:`~dfopt.verify.support_orders`: the least cost of an order with this support, which says
 whether a CPU within the threshold can have it, and the largest value of its tasks less its cost.
+
+The value of an order is the sum of the weights of its tasks and of the prices of the sets of types
+that it runs any of, less ``scale`` for each unit of its cost. Let each task of type a be taken to
+cost u_a, so that no ring of switches costs less than its tasks. Of the weight of a task,
+``scale`` · u_a make up for its cost in an order, which may run any number of tasks. What is left
+counts for no more tasks than there are, and than a CPU has room for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 
-from dfopt.problem.certificate import SupportProof, Supports, SupportWeights
+from dfopt.errors import MethodError
+from dfopt.problem.certificate import Count, Leaf, Proof, TaskClass, VisitCount
 from dfopt.problem.instance import Instance, Objective
-from dfopt.verify.cases import Range, first_flaw
+from dfopt.problem.penalties import PenaltyMatrix
 from dfopt.verify.limited_costs import LimitedCosts
-from dfopt.verify.sizes import least_visits
 from dfopt.verify.support_orders import Orders, Start
 from dfopt.verify.support_worth import TaskWorth
-
-Limits = Mapping[frozenset[str], Range]
-"""At least and at most this number of CPUs run any type of a set."""
+from dfopt.verify.tree import CpuArgument, Range, UnprovenError
 
 
-def false_supports(
-    instance: Instance, certificate: Supports, bound: int, check: Callable[[], None] = lambda: None
-) -> list[str]:
-    """Return the errors in a proof by supports that no schedule is below ``bound``.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SupportWeights:
+    """The weights of a leaf, in the order of the types.
 
-    Raises
-    ------
-    MethodError
-        When the instance is too large for that.
+    Parameters
+    ----------
+    weights, least_costs
+        What a task of each type weighs, and is taken to cost.
+    sets
+        Sets of types, a bit for each, and what it is worth to run any of them.
+    scale
+        What a unit of cost is worth.
     """
-    orders = Orders(instance, bound - 1, check)
-    return first_flaw(_leaves(instance, orders, certificate.proof, {}, "certificate.proof"))
 
+    weights: Sequence[int]
+    least_costs: tuple[int, ...]
+    sets: Sequence[tuple[int, int]]
+    scale: int
 
-def _leaves(
-    instance: Instance, orders: Orders, proof: SupportProof, limits: Limits, place: str
-) -> Iterator[tuple[str, Callable[[], str | None]]]:
-    """Yield the leaves: the place of each, and what returns its flaw."""
-    if isinstance(proof, SupportWeights):
-        yield place, lambda: next(_flaws(instance, orders, proof, limits), None)
-        return
-    yield place, lambda: next(_flaws_of_set(orders, proof.types, ".types"), None)
-    types = frozenset(proof.types)
-    least, most = limits.get(types, (0, instance.cpus))
-    below = {**limits, types: (least, min(most, proof.most))}
-    above = {**limits, types: (max(least, proof.most + 1), most)}
-    yield from _leaves(instance, orders, proof.below, below, f"{place}.below")
-    yield from _leaves(instance, orders, proof.above, above, f"{place}.above")
+    @property
+    def prices(self) -> list[int]:
+        """What tasks weigh to make up for what they are taken to cost."""
+        return [self.scale * cost for cost in self.least_costs]
 
+    @property
+    def counted(self) -> list[int]:
+        """What tasks weigh in addition."""
+        return [weight - price for weight, price in zip(self.weights, self.prices, strict=True)]
 
-def _flaws(
-    instance: Instance, orders: Orders, proof: SupportWeights, limits: Limits
-) -> Iterator[str]:
-    """Yield the flaws of weights, first those that are found at once."""
-    if proof.unit < 0:
-        yield f".unit: is {proof.unit}, but must not be negative"
-    for key in ("tasks", "counted", "least_costs"):
-        yield from _unknown(orders, [row.type for row in getattr(proof, key)], f".{key}")
-    yield from _flaws_of_costs(proof, ".least_costs")
-    for position, row in enumerate(proof.sets):
-        yield from _flaws_of_set(orders, row.types, f".sets[{position}].types")
-    if len(proof.bin_weights) != instance.cpus:
-        yield (f".bin_weights: has {len(proof.bin_weights)} entries for {instance.cpus} CPUs")
-    yield from _false_weights(instance, orders, proof, limits)
+    def limits(self, orders: Orders) -> dict[Start, LimitedCosts]:
+        """Return for each start the tasks that CPUs can run; empty if costs are weighed instead."""
+        if self.scale or not any(self.least_costs):
+            return {}
+        if min(self.least_costs) < 0:
+            raise UnprovenError("no task costs less than nothing where costs are not weighed")
+        return {
+            start: LimitedCosts(
+                orders.numbers,
+                orders.capacity,
+                self.least_costs,
+                orders.limits(start, self.least_costs),
+                self.counted,
+            )
+            for start in set(orders.starts)
+        }
 
+    def worths(
+        self, orders: Orders, claims: Sequence[int], *, is_total: bool
+    ) -> Iterator[tuple[Start, int, int]]:
+        """Yield starts, supports, and the largest value of an order within the threshold.
 
-def _flaws_of_set(orders: Orders, types: Sequence[str], place: str) -> Iterator[str]:
-    if not types:
-        yield f"{place}: must name a type"
-    yield from _unknown(orders, types, place)
-
-
-def _unknown(orders: Orders, names: Sequence[str], place: str) -> Iterator[str]:
-    for position, name in enumerate(names):
-        if name not in orders.numbers:
-            yield f"{place}[{position}]: no task has the type {name!r}"
-        elif name in names[:position]:
-            yield f"{place}[{position}]: names the type {name!r} again"
-
-
-def _flaws_of_costs(proof: SupportWeights, place: str) -> Iterator[str]:
-    for position, row in enumerate(proof.least_costs):
-        if row.cost < 0:
-            yield f"{place}[{position}].cost: is {row.cost}, but must not be negative"
-    if proof.least_costs and (proof.unit or proof.tasks):
-        yield f"{place}: stand beside `tasks` or a `unit`, which must weigh nothing then"
-
-
-def _false_weights(
-    instance: Instance, orders: Orders, proof: SupportWeights, limits: Limits
-) -> Iterator[str]:
-    """Yield the errors in the two claims of a leaf."""
-    # (b) All weights exceed what the CPUs can be worth and what they may pay.
-    rows = (*proof.tasks, *proof.counted)
-    worth = sum(row.weight * orders.numbers[row.type] for row in rows)
-    limited = _limited_costs(orders, proof)
-    bits = {name: 1 << number for number, name in enumerate(orders.types)}
-    for row in proof.sets:
-        types, weight = row.types, row.weight
-        least, most = limits.get(frozenset(types), (0, instance.cpus))
-        tasks = sum(orders.numbers[name] for name in types)
-        # They need room, and a CPU that runs any of them runs one at least.
-        size = sum(orders.sizes[name] for name in types)
-        least, most = max(least, least_visits(instance, tasks, size)), min(most, tasks)
-        if limited:
-            mask = sum(bits[name] for name in types)
-            room = max(costs.most_tasks(mask) for costs in limited.values())
-            least = max(least, -(-tasks // max(1, room)))
-        worth += weight * (least if weight > 0 else most)
-    total = instance.objective is Objective.TOTAL_PENALTY
-    budget = orders.threshold * (1 if total else instance.cpus)
-    held = sum(proof.bin_weights) + proof.unit * budget
-    if worth <= held:
-        yield f": the weights are {worth}, no more than the CPUs can be worth, {held}"
-    # (a) No order is worth more than its CPU's bin weight.
-    largest = largest_worths(orders, proof, total=total)
-    for cpu, (claim, start) in enumerate(zip(proof.bin_weights, orders.starts, strict=True)):
-        value = largest[start]
-        if value is not None and value > claim:
-            yield f".bin_weights[{cpu}]: is {claim}, but an order is worth {value}"
-
-
-def largest_worths(
-    orders: Orders, proof: SupportWeights, *, total: bool
-) -> dict[Start, int | None]:
-    """Return the largest value of an order for each start, None if there is no order."""
-    largest: dict[Start, int | None] = dict.fromkeys(orders.starts)
-    for start, _, value in worths(orders, proof, total=total):
-        before = largest[start]
-        largest[start] = value if before is None else max(value, before)
-    return largest
-
-
-def worths(
-    orders: Orders, proof: SupportWeights, *, total: bool
-) -> Iterator[tuple[Start, int, int]]:
-    """Yield starts, supports, and the largest value of an order.
-
-    Where tasks are counted under total-penalty, supports may be left out that are worth no more
-    than the bin weights of their CPUs; where costs are limited, the value may be larger within
-    these.
-    """
-    bits = {name: 1 << number for number, name in enumerate(orders.types)}
-    task_weights = {row.type: row.weight for row in proof.tasks}
-    prices = [task_weights.get(name, 0) for name in orders.types]
-    worth = TaskWorth(
-        [orders.numbers[name] for name in orders.types],
-        orders.capacity,
-        _counted(orders, proof),
-        [(sum(bits[name] for name in row.types), row.weight) for row in proof.sets],
-    )
-    claims: dict[Start, int] = {}
-    for claim, start in zip(proof.bin_weights, orders.starts, strict=True):
-        claims[start] = min(claim, claims.get(start, claim))
-    limited = _limited_costs(orders, proof)
-    for start, claim in claims.items():
-        if limited:
-            for support in limited[start].limits:
+        With ``claims`` for all CPUs, orders under total-penalty may cost anything, and supports may
+        be left out that are worth no more than these; where costs are limited, the value may be
+        larger within these.
+        """
+        worth = TaskWorth(orders.numbers, orders.capacity, self.counted, self.sets)
+        limited = self.limits(orders)
+        lowest: dict[Start, int] = {}
+        for start, claim in zip(orders.starts, claims, strict=False):
+            lowest[start] = min(claim, lowest.get(start, claim))
+        for start in dict.fromkeys(orders.starts):
+            if limited:
+                for support in limited[start].limits:
+                    orders.check()
+                    of_sets, of_tasks = worth.of_sets(support), worth.of_tasks(support)
+                    if start not in lowest or of_sets + of_tasks > lowest[start]:
+                        best = limited[start].worth(support)
+                        if best is None:
+                            continue
+                        of_tasks = best
+                    yield start, support, of_sets + of_tasks
+                continue
+            if is_total and start in lowest:
+                values = orders.values_above(start, self.prices, self.scale, worth, lowest[start])
+            else:
+                values = orders.values(start, self.prices, self.scale)
+            for support, value in values:
                 orders.check()
-                value = worth.of_sets(support) + worth.of_tasks(support)
-                if value > claim:
-                    best = limited[start].worth(support)
-                    if best is None:
-                        continue
-                    value = worth.of_sets(support) + best
-                yield start, support, value
-            continue
-        if total and proof.counted:
-            values = orders.values_above(start, prices, proof.unit, worth, claim)
-        else:
-            values = orders.values(start, prices, proof.unit)
-        for support, value in values:
-            orders.check()
-            yield start, support, value + worth.of_sets(support) + worth.of_tasks(support)
+                yield start, support, value + worth.of_sets(support) + worth.of_tasks(support)
 
 
-def _limited_costs(orders: Orders, proof: SupportWeights) -> dict[Start, LimitedCosts]:
-    """Return for each start the tasks that CPUs can run; empty if their costs are not limited."""
-    if not proof.least_costs:
-        return {}
-    least_costs = {row.type: row.cost for row in proof.least_costs}
-    costs = tuple(least_costs.get(name, 0) for name in orders.types)
-    return {
-        start: LimitedCosts(
-            [orders.numbers[name] for name in orders.types],
-            orders.capacity,
-            costs,
-            orders.limits(start, costs),
-            _counted(orders, proof),
+class SupportArgument(CpuArgument):
+    """A proof over supports.
+
+    Parameters
+    ----------
+    instance, proof, check
+        See :class:`~dfopt.verify.tree.Argument`.
+    bound
+        The lower bound.
+    """
+
+    def __init__(
+        self, instance: Instance, proof: Proof, bound: int, check: Callable[[], None]
+    ) -> None:
+        if not isinstance(instance.penalty, PenaltyMatrix):
+            raise UnprovenError("certificate.over: supports are for the penalty matrix")
+        self._is_total = instance.objective is Objective.TOTAL_PENALTY
+        self.budget = (bound - 1) * (1 if self._is_total else instance.cpus)
+        self._orders = Orders(instance, bound - 1, check)
+        types = {name: place for place, name in enumerate(self._orders.types)}
+        self._places: list[int] = []
+        self._least_costs = [0] * len(types)
+        for position, row in enumerate(proof.classes):
+            place = types.get(str(row.type))
+            if place is None or row != TaskClass(type=row.type, least_cost=row.least_cost):
+                raise UnprovenError(f"certificate.classes[{position}]: is no type of a task")
+            if place in self._places:
+                raise UnprovenError(f"certificate.classes[{position}]: is there already")
+            self._places.append(place)
+            self._least_costs[place] = row.least_cost
+        super().__init__(instance, proof, check)
+
+    def range_of(self, count: Count) -> Range:
+        """See :meth:`~dfopt.verify.tree.Argument.range_of`."""
+        if not isinstance(count, VisitCount) or count.tasks != 1 or not count.classes:
+            raise UnprovenError("must be of CPUs that run a task of some types")
+        return self.range_of_visits(count)
+
+    def least_of(self, leaf: Leaf, number: int) -> int:
+        """Return how many CPUs run some types at least, as costs limit the tasks on a CPU."""
+        limited = self._weights(leaf).limits(self._orders)
+        if not limited:
+            return 0
+        mask = self._mask(number)
+        room = max(costs.most_tasks(mask) for costs in limited.values())
+        tasks = (size for bit, size in enumerate(self._orders.numbers) if mask >> bit & 1)
+        return -(-sum(tasks) // max(1, room))
+
+    def largest(self, leaf: Leaf, worth: int, claims: Sequence[int]) -> Sequence[int]:
+        """See :meth:`~dfopt.verify.tree.CpuArgument.largest`."""
+        if leaf.scale < 0:
+            raise UnprovenError(f"the scale is {leaf.scale}, but must not be negative")
+        orders, largest = self._orders, dict[Start, int]()
+        weights = self._weights(leaf)
+        for start, _, value in weights.worths(orders, claims, is_total=self._is_total):
+            largest[start] = max(value, largest.get(start, value))
+        if len(largest) < len(set(orders.starts)):
+            # Some CPU keeps to the threshold in no schedule at all.
+            return [min([worth - 1, *claims])]
+        values = [largest[start] for start in orders.starts]
+        if self._is_total and any(map(int.__gt__, values, claims)):
+            with suppress(MethodError):  # an order that costs more than all CPUs may is none
+                return self.largest(leaf, worth, ())
+        return values
+
+    def _weights(self, leaf: Leaf) -> SupportWeights:
+        weights = [0] * len(self._orders.types)
+        for number, weight in leaf.weights:
+            weights[self._places[number]] += weight
+        return SupportWeights(
+            weights=weights,
+            least_costs=tuple(self._least_costs),
+            sets=[(self._mask(number), price) for number, price in leaf.prices],
+            scale=leaf.scale,
         )
-        for start in set(orders.starts)
-    }
 
-
-def _counted(orders: Orders, proof: SupportWeights) -> list[int]:
-    """Return what a task of each type weighs in addition."""
-    weights = {row.type: row.weight for row in proof.counted}
-    return [weights.get(name, 0) for name in orders.types]
+    def _mask(self, number: int) -> int:
+        """Return the types that a count is about, a bit for each."""
+        count = self.proof.counts[number]
+        assert isinstance(count, VisitCount)
+        return sum(1 << place for place in {self._places[number] for number in count.classes})

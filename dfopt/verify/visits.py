@@ -11,67 +11,46 @@ value is at most that of a continuous knapsack of tasks and visits (Dantzig 1957
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from dfopt.problem.cache import CacheState, InitialState, Leaves
 from dfopt.problem.instance import Instance, Objective
 from dfopt.problem.penalties import PenaltyF, PenaltyG, PenaltyMatrix
-from dfopt.verify.prices import OrderPrices
 
-Item = tuple[int, int, int]
-"""What each is worth, its size or cost, and how many there are."""
+Holding = tuple[frozenset[int], int, int]
+"""Entries of ``instance.tasks``, a number of tasks, and the price of at least that number."""
 
 
-def values_within(
-    instance: Instance,
-    prices: OrderPrices,
-    threshold: int | None,
-    claims: Sequence[int],
-    check: Callable[[], None],
-) -> Sequence[int]:
-    """Return for each CPU a value that no order within ``threshold`` exceeds.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrderPrices:
+    """What adds to the value of an order.
 
     Parameters
     ----------
-    instance
-        Any instance with the penalty f or g.
-    prices
-        What adds to the value.
-    threshold
-        The most that an order may cost. None stands for value − scale · cost at any cost.
-    claims
-        If these are exceeded, the values are those of some orders.
-    check
-        Called often; what it raises ends the work.
-
-    Raises
-    ------
-    MethodError
-        When the instance is too large for that.
+    weights, charges
+        Of each entry of ``instance.tasks``: its weight, and the charge where its entry is paid.
+    visits
+        Price of a visit to a fragment.
+    meetings
+        Price of visits to both of two fragments.
+    holdings
+        OrderPrices of holding at least some number of tasks.
+    scale
+        The value of a unit of cost, where costs have no threshold.
     """
-    for most in relaxed_values(instance, prices, threshold):
-        if all(map(int.__le__, most, claims)):
-            return most
-    from dfopt.verify.weights import largest_values  # needs numpy, which small results need not
 
-    return largest_values(instance, prices, threshold, check)
+    weights: Sequence[int]
+    charges: Sequence[int]
+    visits: Mapping[str, int] = field(default_factory=dict)
+    meetings: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    holdings: Sequence[Holding] = ()
+    scale: int = 1
 
 
-def most_held(
-    instance: Instance,
-    prices: OrderPrices,
-    threshold: int | None,
-    worth: int,
-    check: Callable[[], None],
-) -> int:
-    """Return no less than what all CPUs hold together; exactly that if it is not below worth."""
-    for most in relaxed_values(instance, prices, threshold):
-        if sum(most) < worth:
-            return sum(most)
-    from dfopt.verify.weights import largest_values
-
-    return sum(largest_values(instance, prices, threshold, check))
+Item = tuple[int, int, int]
+"""What each is worth, its size or cost, and how many there are."""
 
 
 def relaxed_values(

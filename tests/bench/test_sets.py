@@ -83,7 +83,7 @@ def test_what_is_no_instance_is_named(folder: Path) -> None:
     file = folder / "b2.json"
     for text, problem in {
         "{": "ends too early",
-        '{"format": "dfopt-result/1"}': "holds a result",
+        '{"format": "dfopt-result/2"}': "holds a result",
         '{"a": 1}': "format: is missing",
         '{"format": "dfopt-instance/1", "cpus": 0, "penalty": {"kind": "g", "fill": 1, '
         '"write_back": 1}, "tasks": []}': "cpus: must be at least 1",

@@ -9,7 +9,7 @@ from dfopt.files import fingerprint
 from dfopt.generate import uniform
 from dfopt.problem.certificate import DualWeights, TaskClass
 from dfopt.verify import verify
-from dfopt.verify.prices import OrderPrices
+from dfopt.verify.visits import OrderPrices
 from dfopt.verify.weights import largest_values
 from tests.benchmarks.report import Table
 from tests.benchmarks.timing import timed

@@ -234,7 +234,7 @@ def test_wrong_input_is_one_line_and_nothing_is_written(
     (tmp_path / "empty").mkdir()
     (tmp_path / "foreign.csv").write_text("a,b\n1,2\n")
     if "result.json" in str(changes.get("set")):
-        Path("set", "result.json").write_text('{"format": "dfopt-result/1"}')
+        Path("set", "result.json").write_text('{"format": "dfopt-result/2"}')
     before = sorted(path for path in tmp_path.rglob("*"))
     options: dict[str, str | None] = {"set": "set", "-o": "rows.csv", **changes}
     names = str(options.pop("set")).split()

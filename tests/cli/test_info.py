@@ -141,7 +141,7 @@ def test_initial_caches_are_shown(run: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("kind", "problem"),
     [
-        ("result", "holds a result (dfopt-result/1), for 'dfopt verify' and"),
+        ("result", "holds a result (dfopt-result/2), for 'dfopt verify' and"),
         ("comparison", "holds a comparison (dfopt-comparison/1), for 'dfopt report' and"),
         ("scenario", "holds a scenario (dfopt-scenario/1), for 'dfopt simulate run-queue'; 'dfopt"),
         ("thread-graph", "holds a thread graph (dfopt-thread-graph/1); 'dfopt info' shows"),

@@ -108,7 +108,7 @@ def test_infeasible_result() -> None:
     instance, result = crowded()
     write_instance(instance, "instance.json")
     document = {
-        "format": "dfopt-result/1",
+        "format": "dfopt-result/2",
         "instance": {"sha256": result.instance_sha256},
         "status": "infeasible",
         "stop_reason": "proof",

@@ -174,7 +174,7 @@ def changed(path: tuple[str | int, ...], value: object) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("path", "value", "problem"),
     [
-        (("format",), "dfopt-result/1", "format: the file holds a result"),
+        (("format",), "dfopt-result/2", "format: the file holds a result"),
         (("causes",), None, "causes: is missing"),
         (("causes", "migration"), "much", "causes.migration: must be an integer"),
         (("windows", 1, "bound"), -1, "windows[1].bound: must be at least 0"),

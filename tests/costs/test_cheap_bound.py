@@ -11,12 +11,13 @@ from dfopt.costs.task_types import task_types
 from dfopt.files import fingerprint
 from dfopt.generate import tight, uniform, zipf
 from dfopt.problem.cache import CacheState, Leaves
-from dfopt.problem.certificate import CompleteSearch, Counting, DualWeights, VisitPrice
+from dfopt.problem.certificate import CompleteSearch, Counting, Over
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.problem.result import InstanceName, Result, Status, StopReason
 from dfopt.problem.schedule import evaluate
 from dfopt.verify import Verification, verify
+from tests.proofs import by_contents, over_of
 from tests.solvers.drawn import drawn_instances
 from tests.solvers.optimum import optimum
 from tests.strategies import instances, orders
@@ -53,7 +54,7 @@ def test_bounds_hold_on_many_drawn_instances() -> None:
     # A bound that is always 0 would pass all of this.
     assert positive >= 700
     assert attained >= 350
-    assert proven["DualWeights"] >= 400
+    assert proven["Proof"] >= 400
     assert proven["Counting"] >= 200
     assert proven["CompleteSearch"] <= 30
 
@@ -114,13 +115,8 @@ def test_some_cpu_visits_its_even_share_of_the_fragments() -> None:
 def test_a_fragment_that_fits_on_no_cpu_is_visited_more_than_once() -> None:
     # Three CPUs of two tasks, two fragments of three: two parts each, so some CPU has two.
     instance = g_instance(3, 3, cpus=3, cold_start=True)
-    prices = (VisitPrice(df="D0", price=1), VisitPrice(df="D1", price=1))
-    assert bound_of(instance) == Bound(
-        value=20,
-        certificate=DualWeights(
-            threshold=19, bin_weights=(1, 1, 1), weights=(), visit_prices=prices
-        ),
-    )
+    proof = by_contents({}, (1, 1, 1), visits={"D0": 1, "D1": 1}, threshold=19)
+    assert bound_of(instance) == Bound(value=20, certificate=proof)
     assert optimum(instance) == 20
     together = g_instance(3, 3, cpus=3, cold_start=True, objective=Objective.TOTAL_PENALTY)
     bound = bound_of(together)
@@ -142,7 +138,7 @@ def test_f_counts_entries_exits_and_own_write_backs() -> None:
     )
     bound = bound_of(instance)
     assert bound.value == optimum(instance) == (3 + 100) + 5 + (7 + 100)
-    assert isinstance(bound.certificate, DualWeights)
+    assert over_of(bound.certificate) is Over.CONTENTS
 
 
 def test_the_longest_task_under_makespan() -> None:
@@ -154,7 +150,7 @@ def test_the_longest_task_under_makespan() -> None:
         )
     )
     assert bound.value == 90
-    assert isinstance(bound.certificate, DualWeights)
+    assert over_of(bound.certificate) is Over.CONTENTS
 
 
 def test_execution_times_are_shared_evenly() -> None:
@@ -162,7 +158,7 @@ def test_execution_times_are_shared_evenly() -> None:
         g_instance(objective=Objective.MAKESPAN, tasks=(Task(id="one", df="A", exec=7, count=5),))
     )
     assert bound.value == 18  # ⌈35 / 2⌉
-    assert isinstance(bound.certificate, DualWeights)
+    assert over_of(bound.certificate) is Over.CONTENTS
 
 
 def test_the_longest_chain_of_releases_and_predecessors() -> None:

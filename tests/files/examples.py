@@ -49,7 +49,7 @@ MATRIX_INSTANCE = SMALLEST_INSTANCE | {
 
 DIGEST = "0123456789abcdef" * 4
 RESULT = {
-    "format": "dfopt-result/1",
+    "format": "dfopt-result/2",
     "instance": {"name": "two fragments", "sha256": DIGEST},
     "status": "feasible",
     "stop_reason": "time-limit",
@@ -60,11 +60,15 @@ RESULT = {
         "cpus": [{"tasks": ["v3", "v1"], "cost": 40, "starts": [0, 7]}, {"tasks": [], "cost": 0}]
     },
     "certificate": {
-        "kind": "dual-weights",
+        "kind": "proof",
         "threshold": 33,
-        "bin_weights": [1000, 0],
-        "weights": [{"df": "DF1", "leaves": "dirty", "weight": -250}],
-        "entry_charges": [{"df": "DF1", "lines": 4, "exec": 2, "charge": 40}],
+        "over": "contents",
+        "classes": [
+            {"df": "DF1", "leaves": "dirty"},
+            {"df": "DF1", "lines": 4, "exec": 2},
+        ],
+        "counts": [{"kind": "entries", "classes": [1]}],
+        "nodes": [{"weights": [[0, -250]], "prices": [[0, -40]], "bin_weights": [1000, 0]}],
     },
     "method": "configuration",
     "seed": 0,
@@ -76,17 +80,11 @@ RESULT = {
     "versions": {"dfopt": "1.0", "or tools": "9.12"},
 }
 RESULT_BY_HAND = {
-    "format": "dfopt-result/1",
+    "format": "dfopt-result/2",
     "instance": {"sha256": DIGEST},
     "status": "feasible",
     "objective": 4,
     "schedule": {"cpus": [{"tasks": ["a"], "cost": 4}]},
-}
-TOTAL_CERTIFICATE = {
-    "kind": "dual-weights",
-    "lower_bound": 5,
-    "bin_weights": [1],
-    "weights": [{"df": "A", "weight": 6}],
 }
 
 

@@ -233,7 +233,7 @@ def test_document_that_is_no_object(tmp_path, content, problem):
 @pytest.mark.parametrize(
     ("value", "problem"),
     [
-        ('"dfopt-result/1"', other_kind(Format.RESULT, Format.INSTANCE).problem),
+        ('"dfopt-result/2"', other_kind(Format.RESULT, Format.INSTANCE).problem),
         ('"dfopt-trace/1"', other_kind(Format.TRACE, Format.INSTANCE).problem),
         ('"dfopt-instance/2"', "must be 'dfopt-instance/1', not 'dfopt-instance/2'"),
         ("1", "must be 'dfopt-instance/1', not 1"),

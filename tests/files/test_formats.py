@@ -52,7 +52,7 @@ SWITCH = "a-1 [000] d..2. 1.000001: sched_switch: prev_comm=a ==> next_comm=b"
     ("text", "given"),
     [
         ('name = "x"\nformat = "dfopt-mix/1"', Format.MIX),
-        ('{"format": "dfopt-result/1"}', Format.RESULT),
+        ('{"format": "dfopt-result/2"}', Format.RESULT),
         ('{"format": "dfopt-trace/1", "cpus": 1}\n{"cpu": 0}', Format.TRACE),
         ("# tracer: nop\na-1\n", Format.TRACE),
         (SWITCH, Format.TRACE),

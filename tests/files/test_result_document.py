@@ -9,24 +9,26 @@ from dfopt.errors import DfoptError
 from dfopt.files import read_result, result_from_document, result_to_document, write_result
 from dfopt.problem.cache import Leaves
 from dfopt.problem.certificate import (
-    Branching,
-    ChargedClass,
+    ArcCount,
     CompleteSearch,
     Counting,
-    DualWeights,
+    CrossingCount,
     EntryCount,
     EvenShares,
     Exhaustive,
     Fork,
-    FullGroups,
-    Refutation,
+    GroupResource,
+    Leaf,
+    MeetingCount,
+    Over,
+    Proof,
     TaskClass,
+    UseCount,
     VisitCount,
-    WeightedClass,
 )
 from dfopt.problem.result import InstanceName, Result, SearchStep, Status, StopReason
 from dfopt.problem.schedule import CpuSchedule, Schedule
-from tests.files.examples import DIGEST, RESULT, RESULT_BY_HAND, TOTAL_CERTIFICATE, changed
+from tests.files.examples import DIGEST, RESULT, RESULT_BY_HAND, changed
 from tests.result_strategies import results
 
 EXAMPLE_RESULT = Result(
@@ -42,11 +44,15 @@ EXAMPLE_RESULT = Result(
             CpuSchedule(tasks=(), cost=0),
         )
     ),
-    certificate=DualWeights(
+    certificate=Proof(
         threshold=33,
-        bin_weights=(1000, 0),
-        weights=(WeightedClass(df="DF1", leaves=Leaves.DIRTY, weight=-250),),
-        entry_charges=(ChargedClass(df="DF1", lines=4, exec=2, charge=40),),
+        over=Over.CONTENTS,
+        classes=(
+            TaskClass(df="DF1", leaves=Leaves.DIRTY),
+            TaskClass(df="DF1", lines=4, exec=2),
+        ),
+        counts=(EntryCount(classes=(1,)),),
+        nodes=(Leaf(weights=((0, -250),), prices=((0, -40),), bin_weights=(1000, 0)),),
     ),
     method="configuration",
     seed=0,
@@ -126,9 +132,6 @@ def test_a_wrong_result_is_read_without_complaint():
     assert (result.objective, result.lower_bound, result.gap) == (3, 7, -4 / 3)
 
 
-DIRTY_A = TaskClass(df="A", leaves=Leaves.DIRTY)
-
-
 @pytest.mark.parametrize(
     ("document", "certificate"),
     [
@@ -150,36 +153,84 @@ DIRTY_A = TaskClass(df="A", leaves=Leaves.DIRTY)
             EvenShares(threshold=9, total_penalty=4, proof=Exhaustive(threshold=3)),
         ),
         (
-            {"kind": "full-groups", "threshold": 9, "sizes": [[3, 1]], "room": 2},
-            FullGroups(threshold=9, sizes=((3, 1),), room=2),
-        ),
-        (
             {
-                "kind": "branching",
+                "kind": "proof",
                 "threshold": 4,
-                "classes": [{"df": "A", "leaves": "dirty"}],
-                "counts": [{"kind": "visits", "df": "A"}, {"kind": "entries", "classes": [0]}],
+                "over": "contents",
+                "classes": [{"df": "A", "leaves": "dirty"}, {"df": "B"}],
+                "counts": [
+                    {"kind": "visits", "classes": [0]},
+                    {"kind": "visits", "classes": [0, 1], "tasks": 3},
+                    {"kind": "entries", "classes": [0]},
+                    {"kind": "meetings", "classes": [0, 1]},
+                ],
                 "nodes": [
                     {"count": 1, "at_most": 2},
                     {"weights": [[0, -3]], "prices": [[1, 5]], "scale": 2},
                     {"prices": [[0, 1]]},
                 ],
             },
-            Branching(
+            Proof(
                 threshold=4,
-                classes=(DIRTY_A,),
-                counts=(VisitCount(df="A"), EntryCount(classes=(0,))),
+                over=Over.CONTENTS,
+                classes=(TaskClass(df="A", leaves=Leaves.DIRTY), TaskClass(df="B")),
+                counts=(
+                    VisitCount(classes=(0,)),
+                    VisitCount(classes=(0, 1), tasks=3),
+                    EntryCount(classes=(0,)),
+                    MeetingCount(classes=(0, 1)),
+                ),
                 nodes=(
                     Fork(count=1, at_most=2),
-                    Refutation(weights=((0, -3),), prices=((1, 5),), scale=2),
-                    Refutation(prices=((0, 1),)),
+                    Leaf(weights=((0, -3),), prices=((1, 5),), scale=2),
+                    Leaf(prices=((0, 1),)),
                 ),
             ),
         ),
         (
-            TOTAL_CERTIFICATE,
-            DualWeights(
-                lower_bound=5, bin_weights=(1,), weights=(WeightedClass(df="A", weight=6),)
+            {
+                "kind": "proof",
+                "over": "orders",
+                "classes": [{}, {"node": "a"}],
+                "counts": [
+                    {"kind": "crossings", "within": [1], "last_of": [1]},
+                    {"kind": "arcs", "before": 0, "after": 1},
+                ],
+                "nodes": [{"leaving": [[0, 1]], "weights": [[1, 2]], "beginnings": True}],
+            },
+            Proof(
+                over=Over.ORDERS,
+                classes=(TaskClass(), TaskClass(node="a")),
+                counts=(CrossingCount(within=(1,), last_of=(1,)), ArcCount(before=0, after=1)),
+                nodes=(Leaf(leaving=((0, 1),), weights=((1, 2),), beginnings=True),),
+            ),
+        ),
+        (
+            {
+                "kind": "proof",
+                "over": "supports",
+                "classes": [{"type": "a", "least_cost": 2}],
+                "nodes": [{"scale": 0, "bin_weights": [-4]}],
+            },
+            Proof(
+                over=Over.SUPPORTS,
+                classes=(TaskClass(type="a", least_cost=2),),
+                nodes=(Leaf(scale=0, bin_weights=(-4,)),),
+            ),
+        ),
+        (
+            {
+                "kind": "proof",
+                "over": "groups",
+                "classes": [{"fragment_size": 3}],
+                "counts": [{"kind": "uses", "of": "room"}],
+                "nodes": [{"weights": [[0, 1]], "prices": [[0, 2]]}],
+            },
+            Proof(
+                over=Over.GROUPS,
+                classes=(TaskClass(fragment_size=3),),
+                counts=(UseCount(of=GroupResource.ROOM),),
+                nodes=(Leaf(weights=((0, 1),), prices=((0, 2),)),),
             ),
         ),
         (None, None),
@@ -205,7 +256,8 @@ def test_keys_of_ones_own_are_ignored_at_every_level():
 
 
 CPU = ("schedule", "cpus", 0)
-WEIGHT = ("certificate", "weights", 0)
+CLASS = ("certificate", "classes", 0)
+NODE = ("certificate", "nodes", 0)
 BAD = [
     (("format",), "dfopt-instance/1", "format: the file holds an instance (dfopt-instance/1), "),
     (("instance",), ..., "instance: is missing; it is required"),
@@ -247,24 +299,28 @@ BAD = [
     ((*CPU, "starts"), [0, 0.5], "schedule.cpus[0].starts[1]: must be an integer, not 0.5"),
     (("certificate",), [], "certificate: must be an object {…}, not an array"),
     (("certificate",), {}, "certificate.kind: is missing; it is required"),
-    (("certificate", "kind"), "faith", "certificate.kind: must be one of 'dual-weights', 'branch"),
+    (("certificate", "kind"), "faith", "certificate.kind: must be one of 'proof', 'counting', 'ex"),
     (("certificate", "solver"), "S", "certificate.solver: belongs to the kind 'search', and this"),
-    (("certificate", "bin_weight"), [], "certificate.bin_weight: unknown key; did you mean 'bin_w"),
-    (("certificate", "bin_weights"), ..., "certificate.bin_weights: is missing; the kind 'dual-w"),
-    (("certificate", "bin_weights"), [-1], "certificate.bin_weights[0]: must be at least 0, not"),
-    (("certificate", "threshold"), ..., "certificate.threshold: give either this or, under total"),
-    (("certificate", "lower_bound"), 34, "certificate.threshold: give either this or, under total"),
+    (("certificate", "node"), [], "certificate.node: unknown key; did you mean 'nodes'"),
+    (("certificate", "nodes"), ..., "certificate.nodes: is missing; the kind 'proof'"),
+    (("certificate", "over"), ..., "certificate.over: is missing; the kind 'proof'"),
+    (("certificate", "over"), "faith", "certificate.over: must be one of 'contents', 'supports', "),
     (("certificate", "threshold"), 3.5, "certificate.threshold: must be an integer, not 3.5"),
-    (WEIGHT, 250, "certificate.weights[0]: must be an object {…}, not 250"),
-    ((*WEIGHT, "df"), ..., "certificate.weights[0].df: is missing; it is required"),
-    ((*WEIGHT, "df"), None, "certificate.weights[0].df: must not be null"),
-    ((*WEIGHT, "weight"), ..., "certificate.weights[0].weight: is missing; it is required"),
-    ((*WEIGHT, "weight"), 0.5, "certificate.weights[0].weight: must be an integer, not 0.5"),
-    ((*WEIGHT, "weight"), -(10**30), f"certificate.weights[0].weight: must be at least -{2**62}"),
-    ((*WEIGHT, "leaves"), "dirt", "certificate.weights[0].leaves: must be one of 'clean', 'dirty'"),
-    ((*WEIGHT, "charge"), 1, "certificate.weights[0].charge: unknown key"),
-    (("certificate", "entry_charges", 0, "charge"), -1, "certificate.entry_charges[0].charge: mus"),
-    (("certificate", "entry_charges"), {}, "certificate.entry_charges: must be an array […], not"),
+    (("certificate", "counts"), {}, "certificate.counts: must be an array […], not"),
+    (("certificate", "counts", 0, "kind"), "visit", "certificate.counts[0].kind: must be one of '"),
+    (("certificate", "counts", 0, "classes"), [-1], "certificate.counts[0].classes[0]: must be at"),
+    (CLASS, 250, "certificate.classes[0]: must be an object {…}, not 250"),
+    ((*CLASS, "df"), None, "certificate.classes[0].df: must not be null"),
+    ((*CLASS, "weight"), 1, "certificate.classes[0].weight: unknown key"),
+    ((*CLASS, "leaves"), "dirt", "certificate.classes[0].leaves: must be one of 'clean', 'dirty'"),
+    (NODE, 0, "certificate.nodes[0]: must be an object {…}, not 0"),
+    (NODE, {"count": 0}, "certificate.nodes[0].at_most: is missing; it is required"),
+    (NODE, {"count": 0, "at_most": 1, "scale": 1}, "certificate.nodes[0].scale: unknown key; know"),
+    ((*NODE, "weight"), [], "certificate.nodes[0].weight: unknown key; did you mean 'weights'?"),
+    ((*NODE, "weights"), [[0]], "certificate.nodes[0].weights[0]: must be an array of 2 values"),
+    ((*NODE, "weights"), [[-1, 1]], "certificate.nodes[0].weights[0][0]: must be at least 0, not"),
+    ((*NODE, "weights"), [[0, 0.5]], "certificate.nodes[0].weights[0][1]: must be an integer, not"),
+    ((*NODE, "weights"), [[0, -(10**30)]], "certificate.nodes[0].weights[0][1]: must be at least "),
     (("history",), {}, "history: must be an array […], not an object"),
     (("history", 1, "time_s"), "0", "history[1].time_s: must be a number, not '0'"),
     (("history", 1, "lower_bound"), None, "history[1].lower_bound: must not be null"),
@@ -275,32 +331,10 @@ BAD = [
 ]  # fmt: skip
 
 
-TREE = {
-    "kind": "branching",
-    "classes": [{"df": "A"}],
-    "counts": [{"kind": "entries", "classes": [0]}],
-    "nodes": [{"count": 0, "at_most": 1}, {"weights": [[0, 1]]}, {}],
-}
-LEAF = {"sets": [], "bin_weights": [0]}
-SPLIT = {"kind": "supports", "proof": {"types": ["a"], "most": 1, "below": LEAF, "above": LEAF}}
-TOUR = {"kind": "tour", "nodes": ["a"], "tree": [{"before": 0, "after": 1, "at_most": 0}]}
 SHARES = {"kind": "even-shares", "total_penalty": 1, "proof": {"kind": "exhaustive"}}
 BAD_CERTIFICATES = [
-    (TREE, ("counts", 0, "kind"), "visit", "counts[0].kind: must be one of 'visits', 'meetings',"),
-    (TREE, ("counts", 0, "classes"), [0, 1], "counts[0].classes[1]: is 1, but there are 1 classes"),
-    (TREE, ("nodes", 0, "at_most"), ..., "nodes[0].at_most: is missing; it is required"),
-    (TREE, ("nodes", 0, "scale"), 1, "nodes[0].scale: unknown key; known are count, at_most,"),
-    (TREE, ("nodes", 1, "weight"), [], "nodes[1].weight: unknown key; did you mean 'weights'?"),
-    (TREE, ("nodes", 1, "weights"), [[0]], "nodes[1].weights[0]: must be an array of 2 values"),
-    (TREE, ("nodes", 1), 0, "nodes[1]: must be an object {…}, not 0"),
-    (SPLIT, ("proof",), None, "proof: must be an object {…}, not null"),
-    (SPLIT, ("proof",), {}, "proof.sets: is missing; it is required"),
-    (SPLIT, ("proof", "most"), ..., "proof.most: is missing; it is required"),
-    (SPLIT, ("proof", "below"), {"sets": []}, "proof.below.bin_weights: is missing; it is r"),
-    (TOUR, ("tree", 0, "at_most"), ..., "tree[0].at_most: is missing; it is required"),
-    (TOUR, ("tree", 0), {}, "tree[0].leaving: is missing; it is required"),
-    (SHARES, ("proof", "kind"), "even-shares", "proof.kind: must be one of 'dual-weights', 'branc"),
-    (SHARES, ("proof",), {"kind": "search"}, "proof.kind: must be one of 'dual-weights', 'branchi"),
+    (SHARES, ("proof", "kind"), "even-shares", "proof.kind: must be one of 'proof', 'counting', "),
+    (SHARES, ("proof",), {"kind": "search"}, "proof.kind: must be one of 'proof', 'counting', "),
 ]  # fmt: skip
 
 

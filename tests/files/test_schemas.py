@@ -32,7 +32,6 @@ from tests.files.examples import (
     RESULT,
     RESULT_BY_HAND,
     SMALLEST_INSTANCE,
-    TOTAL_CERTIFICATE,
     changed,
 )
 from tests.result_strategies import results
@@ -254,8 +253,7 @@ EXAMPLES = {
     "f, total penalty": ("instance", PLAIN_INSTANCE),
     "g": ("instance", PLAIN_INSTANCE | {"penalty": SMALLEST_INSTANCE["penalty"]}),
     "matrix": ("instance", MATRIX_INSTANCE),
-    "dual weights": ("result", RESULT),
-    "total penalty": ("result", RESULT_BY_HAND | {"certificate": TOTAL_CERTIFICATE}),
+    "proof": ("result", RESULT),
     "exhaustive": (
         "result",
         RESULT_BY_HAND | {"certificate": {"kind": "exhaustive", "threshold": 3}},

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from dfopt import replace
 from dfopt.errors import MethodError
-from dfopt.problem.certificate import SizeWeights
+from dfopt.problem.certificate import Over
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyG
 from dfopt.problem.result import Status, StopReason, TimeLimit, relative_gap
@@ -25,6 +25,7 @@ from dfopt.solvers.sizes.patterns import PatternSearch
 from dfopt.solvers.sizes.pieces import bound_by_pieces, can_be_cut
 from dfopt.solvers.sizes.refilling import refill
 from dfopt.verify import verify
+from tests.proofs import over_of
 from tests.solvers.drawn import drawn_instances
 from tests.solvers.sized import capacity_of, least_objective, sized_instances
 
@@ -258,7 +259,7 @@ def test_what_does_not_fit_is_proven() -> None:
     assert not instance.missing_capacity
     result = solve(instance, workers=1)
     assert result.status is Status.INFEASIBLE
-    assert isinstance(result.certificate, SizeWeights)
+    assert over_of(result.certificate) is Over.SIZES
     assert verify(instance, result, require_certificate=True).ok
 
 

@@ -6,11 +6,11 @@ from itertools import pairwise, permutations
 import pytest
 
 from dfopt.errors import MethodError
-from dfopt.problem.certificate import ArcWeights, OrderCut
+from dfopt.problem.certificate import CrossingCount, Leaf
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyMatrix
-from dfopt.verify.beginnings import cheapest_order
-from dfopt.verify.tours import CutArcs, Tours, beginnings_of
+from dfopt.verify.arcs import ArcWeights, Tours
+from dfopt.verify.beginnings import Beginnings, cheapest_order
 
 
 def drawn(source: random.Random) -> Instance:
@@ -55,30 +55,25 @@ def test_it_finds_orders_whatever_the_weights_are(seed: int) -> None:
             for node in range(1, size + 1)
             if node not in within and all(node in tours.after[before] for before in last_of)
         ]
-        claim = OrderCut(within=tuple(within), last_of=tuple(last_of), first_of=tuple(first_of))
+        claim = CrossingCount(
+            within=tuple(within), last_of=tuple(last_of), first_of=tuple(first_of)
+        )
         cut = tours.cut(claim)
-        assert isinstance(cut, CutArcs)
         cuts.append(cut)
         for order in orders:  # the theorem on cuts
             assert any(a in cut.tails and b in cut.heads for a, b in pairwise(order))
 
-    def numbers() -> tuple[int, ...]:
-        return tuple(source.randint(-5, 9) for _ in range(size + 1))
+    def numbers() -> tuple[tuple[int, int], ...]:
+        return tuple((node, source.randint(-5, 9)) for node in range(size + 1))
 
-    def weights_of_cuts() -> tuple[tuple[int, int], ...]:
-        return tuple((number, source.randint(0, 9)) for number in range(len(cuts)))
-
-    weights = ArcWeights(
-        leaving=numbers(),
-        entering=numbers(),
-        cuts=weights_of_cuts(),
-        scale=source.randint(1, 3),
-        beginnings=True,
-    )
+    scale = source.randint(1, 3)
+    leaf = Leaf(leaving=numbers(), weights=numbers(), scale=scale)
+    beginnings = ArcWeights(
+        tours, leaf, [(cut, source.randint(0, 9)) for cut in cuts], {}
+    ).beginnings
     best = min(sum(tours.cost[a][b] for a, b in pairwise(order)) for order in orders)
-    beginnings = beginnings_of(tours, cuts, weights, {})
     for budget in (best - 1, best, best + 2):
-        order = cheapest_order(beginnings, weights.scale * budget)
+        order = cheapest_order(beginnings, scale * budget)
         if order is None:
             assert budget < best
         else:
@@ -90,10 +85,9 @@ def test_it_gives_up_where_there_are_too_many(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr("dfopt.verify.beginnings.MOST_BEGINNINGS", 1)
     instance = drawn(random.Random(1))
     tours = Tours(instance, [task.id for task in instance.tasks])
-    nothing = (0,) * tours.size
-    weights = ArcWeights(leaving=nothing, entering=nothing, beginnings=True)
+    beginnings = ArcWeights(tours, Leaf(), [], {}).beginnings
     with pytest.raises(MethodError, match="more than 1 beginnings"):
-        cheapest_order(beginnings_of(tours, [], weights, {}), 100)
+        cheapest_order(beginnings, 100)
 
 
 def test_it_ends_when_it_is_told_to() -> None:
@@ -106,8 +100,7 @@ def test_it_ends_when_it_is_told_to() -> None:
         tasks=tuple(Task(id=name, type=name) for name in names),
     )
     tours = Tours(instance, names)
-    nothing = (0,) * tours.size
-    weights = ArcWeights(leaving=nothing, entering=nothing, beginnings=True)
+    beginnings = ArcWeights(tours, Leaf(), [], {}).beginnings
     looks = 0
 
     def check() -> None:
@@ -117,7 +110,7 @@ def test_it_ends_when_it_is_told_to() -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        cheapest_order(beginnings_of(tours, [], weights, {}), 100, check)
+        cheapest_order(beginnings, 100, check)
     assert looks == 20
 
 
@@ -130,12 +123,15 @@ def test_expensive_arcs_do_not_make_the_others_inexact() -> None:
         objective=Objective.TOTAL_PENALTY,
         tasks=tuple(Task(id=name, type=name) for name in names),
     )
-    weights = ArcWeights(
-        leaving=(3928438959256499, 2581560781943690, 1680315547604874, 2702879731611111),
-        entering=(3144114134770187, 6879291154079369, 6390003319953347, 4392600044132089),
+    leaf = Leaf(
+        leaving=tuple(
+            enumerate((3928438959256499, 2581560781943690, 1680315547604874, 2702879731611111))
+        ),
+        weights=tuple(
+            enumerate((3144114134770187, 6879291154079369, 6390003319953347, 4392600044132089))
+        ),
         scale=18014398509482196,
-        beginnings=True,
     )
-    orders = beginnings_of(Tours(instance, names), [], weights, {})
-    assert cheapest_order(orders, 2 * weights.scale) == [1, 2, 3]
-    assert cheapest_order(orders, 2 * weights.scale - 1) is None
+    orders: Beginnings = ArcWeights(Tours(instance, names), leaf, [], {}).beginnings
+    assert cheapest_order(orders, 2 * leaf.scale) == [1, 2, 3]
+    assert cheapest_order(orders, 2 * leaf.scale - 1) is None

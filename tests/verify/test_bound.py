@@ -13,19 +13,15 @@ from hypothesis import strategies as st
 import dfopt.verify.dispatching as dispatching_module
 import dfopt.verify.enumeration as enumeration_module
 import dfopt.verify.weights as weights_module
-from dfopt.errors import InstanceError
 from dfopt.files import fingerprint
 from dfopt.problem.cache import Leaves
 from dfopt.problem.certificate import (
     Certificate,
     Counting,
-    DualWeights,
     Exhaustive,
-    SetWeight,
-    Supports,
-    SupportWeights,
+    Leaf,
+    Proof,
     TaskClass,
-    WeightedClass,
 )
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyF, PenaltyG, PenaltyMatrix
@@ -36,6 +32,7 @@ from dfopt.solvers.exhaustive import solve_exhaustively
 from dfopt.solvers.search import Search
 from dfopt.verify import Verification, verify
 from dfopt.verify.enumeration import has_schedule_below
+from tests.proofs import by_contents, by_supports
 from tests.solvers.drawn import drawn_instances
 from tests.solvers.optimum import run
 from tests.strategies import instances
@@ -115,7 +112,7 @@ def rows(instance: Instance, numbers: Sequence[int]) -> dict[TaskClass, int]:
 
 def dual_weights(
     instance: Instance, numbers: Sequence[int], charges: Sequence[int], bound: int, slack: int = 0
-) -> DualWeights:
+) -> Proof:
     """Return a certificate whose bin weights are as small as they may be, or by ``slack`` more."""
     weights, entry_charges = rows(instance, numbers), rows(instance, charges)
     total = instance.objective is Objective.TOTAL_PENALTY
@@ -128,13 +125,18 @@ def dual_weights(
 
     threshold = None if total else bound - 1
     largest = values_by_trying(instance, by_task(weights), by_task(entry_charges), threshold)
-    return DualWeights(
-        threshold=threshold,
-        lower_bound=bound if total else None,
-        bin_weights=tuple(value + slack for value in largest),
-        weights=tuple(row.weighing(weight) for row, weight in weights.items()),
-        entry_charges=tuple(row.charged(charge) for row, charge in entry_charges.items()),
+    return by_contents(
+        weights,
+        [value + slack for value in largest],
+        charges=entry_charges,
+        threshold=bound - 1,
     )
+
+
+def leaf_of(certificate: Proof) -> Leaf:
+    (leaf,) = certificate.nodes
+    assert isinstance(leaf, Leaf)
+    return leaf
 
 
 @given(st.data())
@@ -147,7 +149,7 @@ def test_optimum_of_one_cpu_can_be_proven(data: st.DataObject) -> None:
     if best:
         certificate = dual_weights(instance, dear, none, best)
         assert certified(instance, certificate, best).bound_checked
-        if max(certificate.bin_weights):
+        if max(leaf_of(certificate).bin_weights):
             few = dual_weights(instance, dear, none, best, slack=-1)
             assert not certified(instance, few, best).bound_checked
     certificate = dual_weights(instance, dear, none, best + 1)
@@ -178,59 +180,34 @@ def test_rows_may_name_what_tells_tasks_apart(objective: Objective) -> None:
     )
     bound = 16 if timed else 6
     certificate = dual_weights(instance, [50, 50], [0, 0], bound)
-    assert {row.exec for row in certificate.weights} == {5 if timed else None}
+    assert {row.exec for row in certificate.classes} == {5 if timed else None}
     assert certified(instance, certificate, bound).bound_checked
     assert not certified(instance, certificate, bound - 1).ok
 
 
-def test_rows_must_be_about_the_instance() -> None:
-    def problems(penalty: PenaltyF | PenaltyG | PenaltyMatrix, row: TaskClass) -> tuple[str, ...]:
-        tasks = (Task(id="a", df="A", type="A", lines=1, exec=1, count=2),)
+def test_classes_must_be_about_the_instance() -> None:
+    tasks = (Task(id="a", df="A", type="A", lines=1, exec=1, count=2),)
+
+    def problems(penalty: PenaltyF | PenaltyMatrix, row: TaskClass) -> tuple[str, ...]:
         instance = Instance(cpus=1, penalty=penalty, tasks=tasks)
-        certificate = DualWeights(
-            threshold=0,
-            bin_weights=(1,),
-            weights=(A.weighing(1),),
-            entry_charges=(row.charged(0),),
-        )
+        certificate = by_contents({A: 1}, [1], charges={row: 0}, threshold=0)
         return certified(instance, certificate, 1).problems
 
-    f, g = PenaltyF(read_line=1, write_back=1), PenaltyG(fill=1, write_back=1)
-    assert any("entry_charges[0].lines" in text for text in problems(g, TaskClass(df="A", lines=1)))
-    assert not any("entry_charges" in text for text in problems(f, TaskClass(df="A", lines=1)))
-    assert any("entry_charges[0].exec" in text for text in problems(f, TaskClass(df="A", exec=1)))
+    f = PenaltyF(read_line=1, write_back=1)
+    assert not any("classes" in text for text in problems(f, TaskClass(df="A", lines=1)))
     assert any("holds for no task" in text for text in problems(f, TaskClass(df="B")))
     table = PenaltyMatrix(types=("A",), switch=((1,),))
     assert any("penalties f and g" in text for text in problems(table, TaskClass(df="A")))
 
 
-@pytest.mark.parametrize(
-    ("certificate", "problem"),
-    [
-        (DualWeights(threshold=1, bin_weights=(2, 1), weights=(A.weighing(2),)), ""),
-        (
-            DualWeights(threshold=1, bin_weights=(2, 1), weights=(A.weighing(2), A.weighing(2))),
-            "weights[1]",
-        ),
-        (
-            DualWeights(
-                threshold=1,
-                bin_weights=(2, 1),
-                weights=(A.weighing(2),),
-                entry_charges=(A.charged(-1),),
-            ),
-            "entry_charges[0]",
-        ),
-        (DualWeights(threshold=1, bin_weights=(2, -1), weights=(A.weighing(2),)), "bin_weights[1]"),
-    ],
-)
-def test_certificate_is_refused_for_its_form_alone(certificate: DualWeights, problem: str) -> None:
-    # Two tasks on two CPUs; the claims hold, but for the sign of what must not be negative.
+def test_a_task_weighs_what_its_classes_weigh_together() -> None:
     tasks = (Task(id="a", df="A", count=2),)
     penalty = PenaltyG(fill=1, write_back=1)
     instance = Instance(cpus=2, penalty=penalty, cold_start=True, tasks=tasks)
-    found = certified(instance, certificate, 2).problems
-    assert any(problem in text for text in found) if problem else not found
+    for weight, proven in ((1, True), (0, False)):
+        weights = {A: 1, TaskClass(df="A", exec=0): weight}
+        proof = by_contents(weights, [2, 1], threshold=1)
+        assert certified(instance, proof, 2).ok is proven
 
 
 @pytest.mark.parametrize("bound", [float("nan"), 1.5, 2**70])
@@ -252,27 +229,8 @@ def test_weights_that_are_no_integers_prove_nothing(weight: Any) -> None:
         penalty=PenaltyMatrix(types=("a",), switch=((0,),)),
         tasks=(Task(id="a", type="a"),),
     )
-    proof = SupportWeights(bin_weights=(weight, 0), sets=(SetWeight(types=("a",), weight=weight),))
-    assert not certified(instance, Supports(proof=proof, threshold=0), 1).bound_checked
-
-
-@pytest.mark.parametrize("objective", [Objective.TOTAL_PENALTY, Objective.MAX_PENALTY])
-def test_certificate_must_fit_the_objective(objective: Objective) -> None:
-    instance = Instance(
-        cpus=1,
-        objective=objective,
-        penalty=PenaltyG(fill=1, write_back=1),
-        cold_start=True,
-        tasks=(Task(id="a", df="A"),),
-    )
-    weights = (A.weighing(2),)
-    by_threshold = DualWeights(threshold=1, bin_weights=(0,), weights=weights)
-    by_bound = DualWeights(lower_bound=2, bin_weights=(0,), weights=weights)
-    total = objective is Objective.TOTAL_PENALTY
-    assert certified(instance, by_threshold, 2).bound_checked is not total
-    assert certified(instance, by_bound, 2).bound_checked is total
-    with pytest.raises(InstanceError, match="give either this or"):
-        DualWeights(threshold=1, lower_bound=2, bin_weights=(0,), weights=weights)
+    leaf = Leaf(bin_weights=(weight, 0), prices=((0, weight),))
+    assert not certified(instance, by_supports("a", "a", [leaf]), 1).bound_checked
 
 
 def test_dual_weights_of_a_large_instance() -> None:
@@ -280,12 +238,14 @@ def test_dual_weights_of_a_large_instance() -> None:
     instance = zipf(200, 16, 40)
     lossy = Leaves.INVALIDATED
     fragments = sorted({task.df or "" for task in instance.tasks if task.leaves is lossy})
-    weights = tuple(WeightedClass(df=df, leaves=lossy, weight=10) for df in fragments)
+    weights = {TaskClass(df=df, leaves=lossy): 10 for df in fragments}
     for bin_weights in ((30,) * 16, (30,) * 15 + (29,)):
-        certificate = DualWeights(threshold=40, bin_weights=bin_weights, weights=weights)
+        certificate = by_contents(weights, bin_weights, threshold=40)
         found = certified(instance, certificate, 41)
         assert found.bound_checked is (bin_weights[-1] == 30)
-    assert found.problems == ("certificate.bin_weights[15]: is 29, but the CPU can hold 30",)
+    assert found.problems == (
+        "certificate.nodes[0].bin_weights[15]: is 29, but the CPU can hold 30",
+    )
 
 
 @pytest.mark.parametrize("limit", ["LARGEST_TABLE", "MOST_TASKS"])
@@ -293,11 +253,7 @@ def test_what_would_need_too_much_memory_is_not_checked(
     limit: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     instance = zipf(20, 2, 4)
-    certificate = DualWeights(
-        threshold=4,
-        bin_weights=(0, 0),
-        weights=tuple(row.weighing(1) for row in rows(instance, [1] * 20)),
-    )
+    certificate = by_contents(rows(instance, [1] * 20), [0, 0], threshold=4)
     monkeypatch.setattr(weights_module, limit, 19)
     found = certified(instance, certificate, 5)
     assert found.ok

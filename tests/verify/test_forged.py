@@ -11,24 +11,22 @@ import pytest
 from dfopt import InstanceError, replace
 from dfopt.files import result_from_document
 from dfopt.problem.certificate import (
-    Branching,
+    ArcCount,
     Certificate,
     CompleteSearch,
+    Count,
     Counting,
-    DualWeights,
     EntryCount,
     EvenShares,
     Exhaustive,
     Fork,
-    FullGroups,
-    HoldingCount,
+    GroupResource,
+    Leaf,
     MeetingCount,
-    Refutation,
-    SizeWeights,
-    SupportProof,
-    Supports,
-    SupportSplit,
+    Over,
+    Proof,
     TaskClass,
+    UseCount,
     VisitCount,
 )
 from dfopt.problem.instance import Instance, Objective, Task
@@ -36,13 +34,15 @@ from dfopt.problem.penalties import PenaltyG, PenaltyMatrix
 from dfopt.structs import DocumentPart
 from dfopt.verify import Verification, verify
 from tests.claims import THREE_FRAGMENTS, optimal_document, result_of
+from tests.proofs import by_supports
 from tests.solvers.optimum import optimum
 from tests.verify.test_bound import certified
+from tests.verify.test_orders import PROOF, TWO_PAIRS, with_fork
 from tests.verify.test_sizes import INSTANCE as TOO_LARGE
 from tests.verify.test_sizes import TRUE as SIZES
 from tests.verify.test_sizes import claimed
-from tests.verify.test_supports import THREE_TYPES, WEIGHTS, each
-from tests.verify.test_tours import PROOF, TWO_PAIRS
+from tests.verify.test_supports import LEAF as SUPPORTS
+from tests.verify.test_supports import SETS, THREE_TYPES
 
 HUGE = 2**61
 MOST = 90
@@ -53,15 +53,16 @@ C, DEAR_C = TaskClass(df="C"), TaskClass(df="C", lines=5)
 
 DUAL = result_from_document(optimal_document()).certificate
 
-LEAF = Refutation(weights=((0, 10), (1, 10), (2, 10)), prices=((0, 0), (1, -1), (2, 0), (3, 0)))
-TREE = Branching(
+LEAF = Leaf(weights=((0, 10), (1, 10), (2, 10)), prices=((0, 0), (1, -1), (2, 0), (3, 0)))
+TREE = Proof(
+    over=Over.CONTENTS,
     threshold=7,
     classes=(A, B, C, DEAR_C),
     counts=(
-        VisitCount(df="A"),
+        VisitCount(classes=(0,)),
         EntryCount(classes=(3,)),
-        MeetingCount(df="A", other="B"),
-        HoldingCount(classes=(0,), tasks=1),
+        MeetingCount(classes=(0, 1)),
+        VisitCount(classes=(0,), tasks=2),
     ),
     nodes=(Fork(count=0, at_most=1), LEAF, Fork(count=2, at_most=0), LEAF, LEAF),
 )
@@ -71,6 +72,13 @@ GROUPS = Instance(
     penalty=PenaltyG(fill=3, write_back=1),
     tasks=tuple(Task(id=df, df=df, count=count) for df, count in (("A", 3), ("B", 3), ("C", 2))),
     cold_start=True,
+)
+
+FULL = Proof(
+    over=Over.GROUPS,
+    classes=(TaskClass(fragment_size=3), TaskClass(fragment_size=2)),
+    counts=tuple(UseCount(of=of) for of in GroupResource),
+    nodes=(Leaf(weights=((0, 1), (1, 2)), prices=((0, 1), (1, 1), (2, 1))),),
 )
 
 ANNOUNCED = Instance(
@@ -106,10 +114,10 @@ DETOURS = Instance(
 
 SEARCHED = replace(
     PROOF,
-    tree=(
+    nodes=(
         replace(
-            PROOF.tree[0],  # type: ignore[type-var]
-            entering=(-5, 1, 1, 1, 1),
+            PROOF.nodes[0],  # type: ignore[type-var]
+            weights=((0, -5), (1, 1), (2, 1), (3, 1), (4, 1)),
             beginnings=True,
         ),
     ),
@@ -119,14 +127,16 @@ SOUND: list[tuple[Instance, Certificate]] = [
     (THREE_FRAGMENTS, DUAL),  # type: ignore[list-item]
     (replace(THREE_FRAGMENTS, objective=Objective.TOTAL_PENALTY), TREE),
     (THREE_FRAGMENTS, TREE),
-    (THREE_TYPES, Supports(proof=WEIGHTS)),
+    (THREE_TYPES, by_supports("abc", SETS, [SUPPORTS])),
     (
         THREE_TYPES,
-        Supports(proof=SupportSplit(types=("a", "b"), most=2, below=WEIGHTS, above=WEIGHTS)),
+        by_supports("abc", [*SETS, "ab"], [Fork(count=3, at_most=2), SUPPORTS, SUPPORTS]),
     ),
+    (THREE_TYPES, by_supports("abc", SETS, [replace(SUPPORTS, bin_weights=())])),
     (TWO_PAIRS, PROOF),
     (TWO_PAIRS, SEARCHED),
-    (GROUPS, FullGroups(sizes=((3, 1), (2, 2)), room=1, longer=1, plain=1)),
+    (TWO_PAIRS, with_fork(ArcCount(before=1, after=2), PROOF.nodes * 2)),
+    (GROUPS, FULL),
     (ANNOUNCED, Counting(argument="energy")),
     (ONE_AT_A_TIME, Counting(argument="arrivals")),
     (ANNOUNCED, Exhaustive()),
@@ -135,7 +145,7 @@ SOUND: list[tuple[Instance, Certificate]] = [
         ONE_AT_A_TIME,
         EvenShares(total_penalty=4, proof=Counting(argument="arrivals")),
     ),
-    (DETOURS, Supports(proof=replace(WEIGHTS, bin_weights=(9,)))),
+    (DETOURS, by_supports("abc", SETS, [replace(SUPPORTS, bin_weights=(9,))])),
 ]
 
 
@@ -166,12 +176,8 @@ def forged(value: Any, *, is_row: bool = False) -> Iterator[Any]:
 
 def claim(instance: Instance, certificate: Certificate, bound: int) -> Verification:
     """Return what the checker says; the certificate claims this bound, unless it is forged."""
-    claimed = {"threshold": bound - 1}
-    if isinstance(certificate, DualWeights) and instance.objective is Objective.TOTAL_PENALTY:
-        claimed = {"lower_bound": bound}
-    given = {key: getattr(certificate, key) for key in claimed}
-    if not {HUGE, -HUGE} & set(given.values()):
-        certificate = replace(certificate, **claimed)
+    if certificate.threshold not in (HUGE, -HUGE):
+        certificate = replace(certificate, threshold=bound - 1)
     return certified(instance, certificate, bound)
 
 
@@ -192,9 +198,22 @@ def test_no_forged_certificate_proves_more_or_stays_open(case: int) -> None:
         assert not claim(instance, one, best).unchecked, one
 
 
-def test_every_kind_is_forged() -> None:
-    forged_kinds = {type(certificate) for _, certificate in SOUND} | {SizeWeights}
-    assert forged_kinds == {*get_args(Certificate)} - {CompleteSearch}
+def test_what_is_forged_is_sound_before() -> None:
+    for instance, certificate in SOUND:
+        best = 2 if instance is THREE_TYPES else optimum(instance)
+        proven = max(
+            bound for bound in range(best + 1) if claim(instance, certificate, bound).bound_checked
+        )
+        assert proven > 0, certificate
+
+
+def test_every_kind_and_every_count_is_forged() -> None:
+    certificates = [certificate for _, certificate in SOUND]
+    assert {*map(type, certificates)} == {*get_args(Certificate)} - {CompleteSearch}
+    proofs = [*(one for one in certificates if isinstance(one, Proof)), SIZES]
+    assert {proof.over for proof in proofs} == {*Over}
+    counts = {type(count) for proof in proofs for count in proof.counts}
+    assert counts == {*get_args(Count)}
 
 
 def test_forged_weights_of_sizes() -> None:
@@ -204,19 +223,13 @@ def test_forged_weights_of_sizes() -> None:
         assert not verify(TOO_LARGE, claimed(one)).unchecked, one
 
 
-def nested(depth: int) -> SupportProof:
-    proof: SupportProof = WEIGHTS
-    for _ in range(depth):
-        proof = SupportSplit(types=("a",), most=1, below=proof, above=WEIGHTS)
-    return proof
-
-
 def test_depth_is_no_way_out() -> None:
-    for depth in (50, 20_000):
-        found = certified(THREE_TYPES, Supports(threshold=7, proof=nested(depth)), 8)
-        assert found.problems
     forks = (Fork(count=0, at_most=1),) * 20_000
-    found = certified(THREE_FRAGMENTS, replace(TREE, nodes=forks, threshold=8), 9)
+    for instance, tree in ((THREE_FRAGMENTS, TREE), (TWO_PAIRS, PROOF)):
+        found = certified(instance, replace(tree, nodes=forks, threshold=8), 9)
+        assert found.problems
+    left_deep = (*forks, *(SUPPORTS,) * 20_001)
+    found = certified(THREE_TYPES, by_supports("abc", SETS, left_deep), 8)
     assert found.problems
 
 
@@ -229,16 +242,11 @@ def test_a_false_case_is_found_behind_one_that_is_too_large(monkeypatch: Any) ->
     assert claim(THREE_FRAGMENTS, replace(TREE, nodes=nodes[:2]), 8).problems
 
 
-def test_weights_for_ever_more_prove_nothing() -> None:
-    proof = replace(
-        WEIGHTS,
-        unit=0,
-        bin_weights=(5,),
-        sets=(),
-        tasks=each(c=4, b=4),
-    )
-    found = certified(DETOURS, Supports(threshold=15, proof=proof), 16)
-    assert found.problems == ("certificate.proof: more tasks are worth ever more",)
+def test_tasks_that_pay_less_than_they_are_taken_to_prove_nothing() -> None:
+    leaf = Leaf(weights=((1, 4), (2, 4)), bin_weights=(4,))
+    proof = by_supports("abc", [], [leaf], costs={"b": 5, "c": 5})
+    found = certified(DETOURS, proof, 16)
+    assert found.problems == ("certificate.nodes[0]: more tasks are worth ever more",)
 
 
 def test_what_takes_too_long_stays_open() -> None:

@@ -3,7 +3,7 @@
 import contextlib
 import random
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 import pytest
 
@@ -12,12 +12,13 @@ from dfopt import replace
 from dfopt.errors import MethodError
 from dfopt.generate import tight
 from dfopt.problem.cache import CacheState
-from dfopt.problem.certificate import FullGroups
+from dfopt.problem.certificate import GroupResource, Leaf, Over, Proof, TaskClass, UseCount
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyF, PenaltyG
 from dfopt.solvers.parts import pack, prove
 from dfopt.solvers.search import Search, SearchOver
-from dfopt.verify.groups import false_groups
+from dfopt.verify.groups import GroupArgument
+from dfopt.verify.tree import flaws
 from tests.solvers.configuration.proofs import checked
 from tests.solvers.optimum import badly_started, optimum
 from tests.verify.test_bound import certified
@@ -45,6 +46,24 @@ def drawn_packings(number: int, seed: int) -> Iterator[Instance]:
         )
 
 
+def groups(
+    sizes: Mapping[int, int], machine: Sequence[int] = (0, 0, 0), threshold: int | None = None
+) -> Proof:
+    """Return a proof with a price for each size of a fragment, and for the machine."""
+    leaf = Leaf(weights=tuple(enumerate(sizes.values())), prices=tuple(enumerate(machine)))
+    return Proof(
+        over=Over.GROUPS,
+        threshold=threshold,
+        classes=tuple(TaskClass(fragment_size=size) for size in sizes),
+        counts=tuple(UseCount(of=of) for of in GroupResource),
+        nodes=(leaf,),
+    )
+
+
+def false_groups(instance: Instance, proof: Proof, bound: int) -> list[str]:
+    return flaws(GroupArgument(instance, proof, bound, lambda: None))
+
+
 def solved(instance: Instance) -> Search:
     search = badly_started(instance)
     with contextlib.suppress(SearchOver):
@@ -61,11 +80,9 @@ def test_prices_prove_nothing_that_is_false_and_the_solvers_prove_the_optimum() 
         least = optimum(instance)
         sizes = sorted({task.count or 0 for task in instance.tasks})
         for bound in range(1, least + 3):
-            prices = FullGroups(
-                sizes=tuple((size, source.choice((size, 0, 1, 4))) for size in sizes),
-                room=source.choice((0, 1, 2)),
-                longer=source.choice((0, 1, 2)),
-                plain=source.choice((0, 1)),
+            prices = groups(
+                {size: source.choice((size, 0, 1, 4)) for size in sizes},
+                [source.choice((0, 1, 2)), source.choice((0, 1, 2)), source.choice((0, 1))],
             )
             if not false_groups(instance, prices, bound):
                 assert bound <= least, instance
@@ -87,15 +104,17 @@ def test_where_prices_allow_the_groups_all_choices_are_tried() -> None:
         instance = tight(cpus=5, per_cpu=10, fragments=8, seed=seed)
         search = solved(instance)
         certificate = search.certificate
-        if isinstance(certificate, FullGroups) and certificate.sizes:
+        if isinstance(certificate, Proof) and certificate.classes:
             break
     assert search.is_closed
     bound = search.lower_bound
     assert certified(instance, certificate, bound).bound_checked
-    none = replace(certificate, sizes=certificate.sizes[1:])
-    assert not certified(instance, none, bound).ok
-    negative = replace(certificate, sizes=((certificate.sizes[0][0], -1), *certificate.sizes[1:]))
-    assert not certified(instance, negative, bound).ok
+    (leaf,) = certificate.nodes
+    assert isinstance(leaf, Leaf)
+    (size, _), *others = leaf.weights
+    for weights in (others, [(size, -1), *others]):
+        wrong = replace(leaf, weights=tuple(weights))
+        assert not certified(instance, replace(certificate, nodes=(wrong,)), bound).ok
     more = replace(certificate, threshold=bound + 59)
     assert not certified(instance, more, bound + 60).ok
 
@@ -103,7 +122,7 @@ def test_where_prices_allow_the_groups_all_choices_are_tried() -> None:
 def test_too_many_groups_are_not_checked(monkeypatch: pytest.MonkeyPatch) -> None:
     instance = tight(cpus=5, per_cpu=10, fragments=8, seed=1)
     sizes = Counter(task.df for task in instance.tasks).values()
-    prices = FullGroups(threshold=119, sizes=tuple((size, size) for size in sorted(set(sizes))))
+    prices = groups({size: size for size in sorted(set(sizes))}, threshold=119)
     monkeypatch.setattr(groups_module, "LARGEST_TABLE", 10)
     found = certified(instance, prices, 120)
     assert found.ok
@@ -117,7 +136,7 @@ def test_groups_are_for_the_penalty_g_without_execution_times() -> None:
     free = Instance(cpus=1, penalty=PenaltyG(fill=0, write_back=0), tasks=tasks)
     long = replace(free, penalty=PenaltyG(fill=1, write_back=0), objective=Objective.MAKESPAN)
     for instance in (f, free, long):
-        assert not certified(instance, FullGroups(threshold=0), 1).ok
+        assert not certified(instance, groups({}, threshold=0), 1).ok
 
 
 def test_groups_do_not_vanish_because_they_are_expensive() -> None:
@@ -131,6 +150,6 @@ def test_groups_do_not_vanish_because_they_are_expensive() -> None:
     )
     assert optimum(instance) == 8
     for price in (1, 2**50, 2**60, 2**61, 2**80):
-        prices = FullGroups(sizes=((3, 0), (2, 0)), plain=price, room=price)
+        prices = groups({3: 0, 2: 0}, [price, 0, price])
         with contextlib.suppress(MethodError):
             assert false_groups(instance, prices, 9)

@@ -1,4 +1,4 @@
-"""The check of ``size-weights``: right ones pass, wrong ones do not."""
+"""Proofs over sizes: right ones pass, wrong ones do not."""
 
 import random
 from itertools import product
@@ -8,18 +8,22 @@ import pytest
 from dfopt import replace
 from dfopt.errors import MethodError
 from dfopt.files import fingerprint
-from dfopt.problem.certificate import CompleteSearch, Counting, SizeWeights
+from dfopt.problem.certificate import CompleteSearch, Counting, Fork, Leaf, TaskClass, VisitCount
 from dfopt.problem.instance import Instance, Task
 from dfopt.problem.penalties import PenaltyG
 from dfopt.problem.result import InstanceName, Result, Status, StopReason
 from dfopt.problem.schedule import CpuSchedule, Schedule
 from dfopt.verify import verify
-from dfopt.verify.bound import check_bound
-from dfopt.verify.sizes import LARGEST_TABLE, false_sizes, has_heavier, least_visits
+from dfopt.verify.checker import check_bound
+from dfopt.verify.sizes import LARGEST_TABLE, has_heavier
+from dfopt.verify.tree import least_visits
+from tests.proofs import by_sizes
 
 TASKS = (Task(id="a", df="A", size=4, count=3), Task(id="b", df="A", size=1))
 INSTANCE = Instance(cpus=2, capacity=7, penalty=PenaltyG(fill=1, write_back=0), tasks=TASKS)
-TRUE = SizeWeights(weights=((4, 60),), cpu_weight=60)
+TRUE = by_sizes({4: 60}, 60)
+(LEAF,) = TRUE.nodes
+assert isinstance(LEAF, Leaf)
 
 
 def claimed(certificate: object, instance: Instance = INSTANCE) -> Result:
@@ -33,21 +37,24 @@ def claimed(certificate: object, instance: Instance = INSTANCE) -> Result:
 
 
 def test_true_weights_pass() -> None:
-    assert false_sizes(INSTANCE, TRUE) == []
-    found = verify(INSTANCE, claimed(TRUE), require_certificate=True)
-    assert found.ok
-    assert found.bound_checked
-    assert found.certificate_kind == "size-weights"
+    for proof in (TRUE, replace(TRUE, nodes=(replace(LEAF, bin_weights=()),))):
+        found = verify(INSTANCE, claimed(proof), require_certificate=True)
+        assert found.ok
+        assert found.bound_checked
+        assert found.certificate_kind == "proof"
 
 
 @pytest.mark.parametrize(
     ("certificate", "problem"),
     [
-        (replace(TRUE, cpu_weight=59), "fit on a CPU"),
-        (replace(TRUE, cpu_weight=90), "no more than"),
-        (replace(TRUE, weights=((4, 60), (4, 1))), "twice"),
-        (replace(TRUE, weights=((5, 60),)), "no task has"),
-        (replace(TRUE, weights=((4, 60), (1, -1))), "negative"),
+        (by_sizes({4: 60}, 59), "the CPU can hold 60"),
+        (by_sizes({4: 60}, 90), "no more than"),
+        (by_sizes({5: 60}, 60), "no task"),
+        (by_sizes({4: 60, 1: -1}, 60), "negative"),
+        (replace(TRUE, counts=(VisitCount(classes=(0,)),)), "nothing to count in sizes"),
+        (replace(TRUE, nodes=(Fork(count=0, at_most=1), LEAF, LEAF)), "not there"),
+        (replace(TRUE, threshold=3), "threshold"),
+        (replace(TRUE, classes=(TaskClass(df="B"),)), "no task"),
         (Counting(argument="arrivals"), "does not show"),
     ],
 )
@@ -72,8 +79,7 @@ def test_without_sizes_counting_is_all() -> None:
 
 def test_where_sizes_do_not_count_their_weights_prove_nothing() -> None:
     instance = replace(INSTANCE, capacity="unlimited")
-    weights = replace(TRUE, cpu_weight=0)
-    assert check_bound(instance, claimed(weights, instance)).problems == [
+    assert check_bound(instance, claimed(by_sizes({4: 60}, 0), instance)).problems == [
         "certificate.kind: does not show that the tasks do not fit"
     ]
 

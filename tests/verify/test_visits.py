@@ -12,12 +12,11 @@ from dfopt.costs.cheap_bounds import cheap_bound
 from dfopt.costs.task_types import task_types
 from dfopt.files import fingerprint
 from dfopt.generate import zipf
-from dfopt.problem.certificate import DualWeights
+from dfopt.problem.certificate import Proof
 from dfopt.problem.penalties import Penalty
 from dfopt.problem.result import InstanceName, Result, Status, StopReason
 from dfopt.verify import verify
-from dfopt.verify.prices import OrderPrices
-from dfopt.verify.visits import relaxed_values
+from dfopt.verify.visits import OrderPrices, relaxed_values
 from dfopt.verify.weights import largest_values
 from tests.strategies import instances
 from tests.verify.test_bound import certified
@@ -82,10 +81,11 @@ def test_an_even_share_of_execution_times_is_checked_at_once(
         ),
     )
     bound = cheap_bound(instance, task_types(instance))
-    assert isinstance(bound.certificate, DualWeights)
+    assert isinstance(bound.certificate, Proof)
     monkeypatch.setattr(weights_module, "LARGEST_TABLE", 0)
     found = certified(instance, bound.certificate, bound.value)
     assert found.bound_checked
-    more = (bound.value,) * instance.cpus
-    dearer = replace(bound.certificate, threshold=bound.value, bin_weights=more)
+    (leaf,) = bound.certificate.nodes
+    more = replace(leaf, bin_weights=(bound.value,))  # type: ignore[type-var]
+    dearer = replace(bound.certificate, threshold=bound.value, nodes=(more,))
     assert certified(instance, dearer, bound.value + 1).problems

@@ -26,7 +26,6 @@ from dfopt.solvers import parts
 from dfopt.solvers.aggregation import Aggregation, task_classes
 from dfopt.solvers.branch_and_price.linear_program import Undecided
 from dfopt.solvers.configuration.branch_and_price import BranchAndPrice
-from dfopt.solvers.configuration.certificates import claim, shorter
 from dfopt.solvers.configuration.column_generation import ColumnGeneration
 from dfopt.solvers.configuration.columns import Column, ColumnPool, columns_of, orders_of
 from dfopt.solvers.configuration.diving import Diving
@@ -34,7 +33,12 @@ from dfopt.solvers.configuration.last_cpus import fill_last_cpus
 from dfopt.solvers.configuration.master import Solution
 from dfopt.solvers.configuration.pricing import PricedProblem
 from dfopt.solvers.configuration.pricing_data import PricingData
-from dfopt.solvers.configuration.proof_tree import ProofCase, branching_certificate
+from dfopt.solvers.configuration.proof_tree import (
+    ProofCase,
+    branching_certificate,
+    claim,
+    shorter,
+)
 from dfopt.solvers.configuration.remaining_problem import RemainingProblem
 from dfopt.solvers.heuristics.local_search import walk_slowly
 from dfopt.solvers.search import Search

@@ -22,7 +22,7 @@ from dfopt.costs.role import Role
 from dfopt.native.pricing import ENDS, EXITS, FRAGMENT, TASK_CLASS, PricingTables
 from dfopt.solvers.aggregation import Aggregation
 from dfopt.solvers.configuration.cost_grid import CostGrid, Integers, sums_of_both
-from dfopt.verify.sizes import least_visits
+from dfopt.verify.tree import least_visits
 
 Flags = NDArray[np.bool_]
 

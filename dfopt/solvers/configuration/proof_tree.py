@@ -1,4 +1,4 @@
-"""The proof of a complete branch and price: a tree of cases, with prices for each leaf.
+"""Proofs by prices: the tree of a branch and price, often only its root, as a certificate.
 
 Pricing knows more about a node than prices say: where at most one CPU may visit a fragment, this
 CPU holds all of it, and some pairs of fragments are forced or forbidden. A certificate has prices
@@ -10,24 +10,29 @@ for the visit.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import gcd
 from operator import mul
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dfopt.problem.certificate import (
-    Branching,
-    CpuCount,
+    Count,
     EntryCount,
     Fork,
-    HoldingCount,
+    Leaf,
     MeetingCount,
-    Refutation,
+    Node,
+    Over,
+    Proof,
+    ProofRows,
     TaskClass,
     VisitCount,
 )
+from dfopt.problem.instance import Objective
+from dfopt.problem.penalties import PenaltyF
 from dfopt.solvers.configuration.branching_rules import (
     Feature,
     HoldsAtLeast,
@@ -35,14 +40,94 @@ from dfopt.solvers.configuration.branching_rules import (
     VisitsFragment,
     VisitsPair,
 )
-from dfopt.solvers.configuration.certificates import class_rows, smaller_prices, token_rows
-from dfopt.solvers.configuration.prices import Refuting
+from dfopt.solvers.configuration.prices import Prices, Refuting
 from dfopt.solvers.configuration.pricing import PricedProblem
 from dfopt.solvers.configuration.pricing_data import PricingData
 from dfopt.solvers.configuration.remaining_problem import Range, RemainingProblem
+from dfopt.solvers.integers import in_lowest_terms
 
 MOST_LEAVES = 1_000
 """At most this number of leaves; a larger tree is kept as the claim of a search."""
+
+WEIGHT_SCALES = (10**2, 10**3, 10**4, 10**5)
+"""The largest weight of a class in a certificate; tried in turn, as small numbers read well."""
+
+COST_SCALES = (12, 10**2, 10**3, 10**4)
+"""The value of a unit of cost, under total-penalty; tried in turn."""
+
+
+def smaller_prices(prices: Prices) -> Iterator[Prices]:
+    """Yield prices rounded to smaller numbers, the smallest ones first."""
+    if not prices.cost:
+        largest = max(1, int(np.abs(prices.weights).max()))
+        yield from (_scaled(prices, scale / largest) for scale in WEIGHT_SCALES)
+        return
+    # In the unit of costs many bounds are sums of whole numbers.
+    yield _scaled(prices, 1 / prices.cost, cost=1)
+    yield _scaled(prices, 1 / prices.cost, np.floor, cost=1)
+    yield from (_scaled(prices, scale / prices.cost, cost=scale) for scale in COST_SCALES)
+
+
+def _scaled(
+    prices: Prices,
+    factor: float,
+    rounded: Callable[[NDArray[Any]], NDArray[Any]] = np.rint,
+    *,
+    cost: int = 0,
+) -> Prices:
+    return Prices(
+        rounded(prices.weights * factor).astype(np.int64),
+        np.rint(prices.charges * factor).astype(np.int64),
+        {feature: round(price * factor) for feature, price in prices.features.items()},
+        cost,
+    )
+
+
+def claim(priced: PricedProblem, refuted: int) -> tuple[int, Proof]:
+    """Return the bound that prices prove, and these prices as the certificate.
+
+    Parameters
+    ----------
+    priced
+        The contents that CPUs can hold at some prices.
+    refuted
+        The largest limit that they refute.
+    """
+    if not priced.prices.cost:
+        return refuted + 1, _proof_of(priced, refuted + 1)
+    unit = priced.problem.data.common_unit
+    bound = -(-priced.surplus // (priced.prices.cost * unit)) * unit
+    return bound, _proof_of(priced, bound)
+
+
+def shorter(priced: PricedProblem, bound: int, otherwise: Proof) -> Proof:
+    """Return a certificate of a bound in smaller numbers, or ``otherwise`` if there is none."""
+    for prices in smaller_prices(priced.prices):
+        smaller = PricedProblem(priced.problem, prices, priced.check)
+        if smaller.refutes(bound - 1):
+            return _proof_of(smaller, bound)
+    return otherwise
+
+
+def _proof_of(priced: PricedProblem, bound: int) -> Proof:
+    """Return prices as a proof without any fork."""
+    prices, data = priced.prices, priced.problem.data
+    bins = [0] * data.aggregation.instance.cpus
+    largest = priced.bins(None if prices.cost else bound - 1)
+    for group, most in zip(data.groups, largest, strict=True):
+        for cpu in group.cpus:
+            bins[cpu] = most
+    writer = _NodeWriter(data)
+    leaf = writer.leaf(prices.weights.tolist(), _with_charges(prices), prices.cost, tuple(bins))
+    return writer.rows.proof([leaf], bound - 1)
+
+
+def _with_charges(prices: Prices) -> defaultdict[Feature, int]:
+    """Return the prices of all features; a charge is taken from the worth of an entry."""
+    features: defaultdict[Feature, int] = defaultdict(int, prices.features)
+    for token in np.flatnonzero(prices.charges).tolist():
+        features[OpensWithToken(token)] -= int(prices.charges[token])
+    return features
 
 
 @dataclass(slots=True)
@@ -68,9 +153,7 @@ class ProofCase:
     refuting: Refuting | None = None
 
 
-def branching_certificate(
-    root: ProofCase, limit: int, check: Callable[[], None]
-) -> Branching | None:
+def branching_certificate(root: ProofCase, limit: int, check: Callable[[], None]) -> Proof | None:
     """Return a certificate for a tree of which all leaves are refuted; None if it is too large.
 
     Parameters
@@ -85,17 +168,19 @@ def branching_certificate(
     leaves = _pruned(root, limit)
     if len(leaves) > MOST_LEAVES:
         return None
-    rows = _NodeWriter(root.problem.data)
-    nodes: list[Fork | Refutation] = []
-    for case in _in_order(root, leaves):
-        if id(case) in leaves:
-            nodes.append(rows.leaf(_shorter(case, leaves[id(case)], limit, check)))
-        else:
-            assert case.feature is not None
-            nodes.append(Fork(count=rows.count(case.feature), at_most=case.at_most))
-    return Branching(
-        threshold=limit, classes=tuple(rows.classes), counts=tuple(rows.counts), nodes=tuple(nodes)
-    )
+    writer = _NodeWriter(root.problem.data)
+
+    def nodes() -> Iterator[Node]:
+        for case in _in_order(root, leaves):
+            if id(case) in leaves:
+                short = _shorter(case, leaves[id(case)], limit, check)
+                cost = short.refuting.prices.cost
+                yield writer.leaf(short.weights, short.features, cost)
+            else:
+                assert case.feature is not None
+                yield Fork(count=writer.count(case.feature), at_most=case.at_most)
+
+    return writer.rows.proof(nodes(), limit)
 
 
 def _in_order(root: ProofCase, leaves: Container[int] = ()) -> list[ProofCase]:
@@ -112,15 +197,15 @@ def _in_order(root: ProofCase, leaves: Container[int] = ()) -> list[ProofCase]:
     return cases
 
 
-def _pruned(root: ProofCase, limit: int) -> dict[int, Leaf]:
+def _pruned(root: ProofCase, limit: int) -> dict[int, RefutedCase]:
     """Return the leaves that are needed, by the identity of their cases.
 
     Where the prices of a child refute its parent, they take the parent's place.
     """
-    leaves: dict[int, Leaf] = {}
+    leaves: dict[int, RefutedCase] = {}
     for case in reversed(_in_order(root)):
         if case.refuting is not None:
-            leaves[id(case)] = Leaf.of(case.problem, case.refuting)
+            leaves[id(case)] = RefutedCase.of(case.problem, case.refuting)
         found = [leaves[id(child)] for child in case.children if id(child) in leaves]
         for leaf in found:
             if leaf.refutes(case.problem, limit):
@@ -128,21 +213,23 @@ def _pruned(root: ProofCase, limit: int) -> dict[int, Leaf]:
     return {id(case): leaves[id(case)] for case in _in_order(root, leaves) if id(case) in leaves}
 
 
-def _shorter(case: ProofCase, leaf: Leaf, limit: int, check: Callable[[], None]) -> Leaf:
+def _shorter(
+    case: ProofCase, leaf: RefutedCase, limit: int, check: Callable[[], None]
+) -> RefutedCase:
     """Return a leaf in smaller numbers that refutes the case too, if there is one."""
     for prices in smaller_prices(leaf.refuting.prices):
         check()
         priced = PricedProblem(leaf.problem, prices, check)
         held = priced.capacity(None if prices.cost else limit)
         priced.release()
-        smaller = Leaf.of(leaf.problem, Refuting(prices=prices, held=held))
+        smaller = RefutedCase.of(leaf.problem, Refuting(prices=prices, held=held))
         if smaller.refutes(case.problem, limit):
             return smaller
     return leaf
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Leaf:
+class RefutedCase:
     """Prices that say all that refutes a case, charges included.
 
     Parameters
@@ -161,14 +248,11 @@ class Leaf:
     features: Mapping[Feature, int]
 
     @classmethod
-    def of(cls, problem: RemainingProblem, refuting: Refuting) -> Leaf:
+    def of(cls, problem: RemainingProblem, refuting: Refuting) -> RefutedCase:
         """Return prices without the further knowledge that pricing has of a problem."""
         prices, data = refuting.prices, problem.data
         weights = prices.weights.tolist()
-        features: defaultdict[Feature, int] = defaultdict(int, prices.features)
-        for token, charge in enumerate(prices.charges.tolist()):
-            if charge:
-                features[OpensWithToken(token)] -= charge
+        features = _with_charges(prices)
         # More than any content can be worth.
         counts = data.counts.tolist()
         high = 1 + sum(
@@ -221,60 +305,86 @@ def _range_of(problem: RemainingProblem, feature: Feature) -> Range:
 
 
 class _NodeWriter:
-    """The classes and counts of a certificate, collected while its nodes are written."""
+    """Writes prices of classes and features as leaves, with rows that say what these are."""
 
     def __init__(self, data: PricingData) -> None:
         self._data = data
-        self.classes: list[TaskClass] = []
-        self.counts: list[CpuCount] = []
-        self._numbers: dict[TaskClass | Feature, int] = {}
+        self.rows = ProofRows(Over.CONTENTS)
 
-    def leaf(self, leaf: Leaf) -> Refutation:
-        """Return a leaf as a node."""
-        prices = sorted((self.count(feature), price) for feature, price in leaf.features.items())
-        cost = leaf.refuting.prices.cost
-        numbers = [*leaf.weights, *leaf.features.values()]
-        # What the CPUs can hold is a sum of these numbers, and of costs, if they have a price.
-        divisor = gcd(cost, *numbers) or 1
-        return Refutation(
-            weights=tuple(
-                (self._class(row), weight // divisor)
-                for task_class, weight in enumerate(leaf.weights)
-                if weight
-                for row in class_rows(self._data, task_class)
-            ),
-            prices=tuple((number, price // divisor) for number, price in prices if price),
-            scale=cost // divisor if cost else 1,
+    def leaf(
+        self,
+        weights: Sequence[int],
+        features: Mapping[Feature, int],
+        cost: int,
+        bins: tuple[int, ...] = (),
+    ) -> Leaf:
+        """Return weights by class and prices of features as a leaf."""
+        prices = ((self.count(feature), price) for feature, price in features.items() if price)
+        leaf = Leaf(
+            weights=tuple((self.rows.of(row), weight) for row, weight in self._weighed(weights)),
+            prices=tuple(sorted(prices)),
+            scale=cost or 1,
+            bin_weights=bins,
         )
+        # Without bin weights: what CPUs can hold is a sum of these numbers and of priced costs.
+        return in_lowest_terms(leaf, weighs_costs=cost > 0)
 
     def count(self, feature: Feature) -> int:
         """Return the number of the count of a feature."""
-        if feature not in self._numbers:
-            self._numbers[feature] = len(self.counts)
-            self.counts.append(self._count(feature))
-        return self._numbers[feature]
+        return self.rows.count(self._count(feature))
 
-    def _class(self, row: TaskClass) -> int:
-        if row not in self._numbers:
-            self._numbers[row] = len(self.classes)
-            self.classes.append(row)
-        return self._numbers[row]
-
-    def _count(self, feature: Feature) -> CpuCount:
+    def _count(self, feature: Feature) -> Count:
         match feature:
             case VisitsFragment(fragment):
-                return VisitCount(df=self._name(fragment))
+                return VisitCount(classes=(self._fragment(fragment),))
             case VisitsPair(first, second):
-                return MeetingCount(df=self._name(first), other=self._name(second))
+                return MeetingCount(classes=(self._fragment(first), self._fragment(second)))
             case OpensWithToken(token):
-                return EntryCount(classes=self._numbered(token_rows(self._data, token)))
+                return EntryCount(classes=self.rows.all_of(self._of_token(token)))
             case HoldsAtLeast(task_class, number):
-                rows = class_rows(self._data, task_class)
-                return HoldingCount(classes=self._numbered(rows), tasks=number)
+                rows = self._of_class(task_class)
+                return VisitCount(classes=self.rows.all_of(rows), tasks=number)
 
-    def _numbered(self, rows: tuple[TaskClass, ...]) -> tuple[int, ...]:
-        return tuple(map(self._class, rows))
+    def _weighed(self, weights: Sequence[int]) -> Iterator[tuple[TaskClass, int]]:
+        """Yield rows with weights that are not 0; a fragment of one weight needs only one."""
+        for fragment, (first, last) in enumerate(self._data.ranges):
+            own = weights[first:last]
+            if not any(own):
+                continue
+            if len(set(own)) == 1:
+                yield TaskClass(df=self._name(fragment)), own[0]
+                continue
+            for task_class, weight in enumerate(own, first):
+                if weight:
+                    yield from ((row, weight) for row in self._of_class(task_class))
+
+    def _fragment(self, fragment: int) -> int:
+        return self.rows.of(TaskClass(df=self._name(fragment)))
 
     def _name(self, fragment: int) -> str:
-        first, _ = self._data.ranges[fragment]
-        return class_rows(self._data, first)[0].df
+        return str(self._of_class(self._data.ranges[fragment][0])[0].df)
+
+    def _of_class(self, task_class: int) -> tuple[TaskClass, ...]:
+        """Return the rows that stand for the tasks of a class."""
+        task_types = self._data.aggregation.classes[task_class].task_types
+        return tuple(dict.fromkeys(self._row(task_type) for task_type in task_types))
+
+    def _of_token(self, token: int) -> tuple[TaskClass, ...]:
+        """Return the rows that stand for the tasks that a token stands for."""
+        data, aggregation = self._data, self._data.aggregation
+        task_class = aggregation.classes[int(data.token_classes[token])]
+        costs, entry = aggregation.form.costs, data.entries[token]
+        types = [one for one in task_class.task_types if costs[one].entry == entry]
+        return tuple(dict.fromkeys(self._row(one, with_lines=True) for one in types))
+
+    def _row(self, task_type: int, *, with_lines: bool = False) -> TaskClass:
+        instance = self._data.aggregation.instance
+        task = self._data.aggregation.types[task_type].example
+        has_lines = isinstance(instance.penalty, PenaltyF)
+        return TaskClass(
+            df=str(task.df),
+            leaves=task.leaves if has_lines else None,
+            lines=task.lines if has_lines and with_lines else None,
+            exec=task.exec if instance.objective is Objective.MAKESPAN else None,
+            size=task.size if instance.has_sizes else None,
+        )

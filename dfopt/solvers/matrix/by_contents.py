@@ -18,7 +18,6 @@ from functools import cached_property, partial
 
 from dfopt.costs.task_types import TaskType
 from dfopt.errors import MethodError
-from dfopt.problem.certificate import Supports
 from dfopt.problem.instance import Objective
 from dfopt.solvers.branch_and_price.linear_program import Undecided
 from dfopt.solvers.matrix.content_program import ContentProgram, Masks, Plan
@@ -247,7 +246,7 @@ class BestContents:
             except MethodError:  # more supports than the checker looks at
                 return
             if proof is not None:
-                self.search.proved(threshold + 1, Supports(threshold=threshold, proof=proof))
+                self.search.proved(threshold + 1, proof)
                 return
             # What rounding errors hide is not claimed. Within a threshold all supports are listed.
             if not prover.unlisted or not self.is_sum:

@@ -42,7 +42,7 @@ Plan = dict[tuple[int, int], int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SupportDuals:
-    """Dual values: what they refute is in :class:`~dfopt.problem.certificate.Supports`.
+    """Dual values: what they refute is a proof over supports.
 
     Parameters
     ----------
@@ -110,11 +110,6 @@ class ContentProgram:
             np.ascontiguousarray((inside * (self.sizes - 1)).T),
             self.capacity - inside.sum(axis=1),
         )
-
-    @property
-    def least_costs(self) -> list[int]:
-        """What tasks of each type cost at least, if that limits what CPUs hold."""
-        return []
 
     def list_supports(self, supports: Iterable[int]) -> None:
         """Add supports to the list."""

@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from dfopt.problem.certificate import (
-    SetWeight,
-    SupportProof,
-    SupportSplit,
-    SupportWeights,
-    TypeCost,
-    TypeWeight,
+    Fork,
+    Leaf,
+    Node,
+    Over,
+    Proof,
+    ProofRows,
+    TaskClass,
+    VisitCount,
 )
 from dfopt.problem.instance import Instance, Objective
+from dfopt.solvers.integers import SCALES, of_smallest_scale
 from dfopt.solvers.matrix.content_program import ContentProgram, Masks, SupportDuals
 from dfopt.solvers.matrix.content_search import Part
 from dfopt.solvers.matrix.support_costs import UNREACHED
 from dfopt.structs import replace
 from dfopt.verify.support_orders import Orders
-from dfopt.verify.supports import worths
-
-SCALES = (1, 2, 3, 4, 6, 12, 60, 1_000, 100_000, 10_000_000)
-"""Dual values are multiplied by one of these and rounded; tried in turn, as small numbers read
-well."""
+from dfopt.verify.supports import SupportWeights
 
 MOST_UNLISTED = 50
 """At most 50 supports are added for a part that could not be excluded."""
@@ -67,7 +66,13 @@ class ContentProver:
         )
         self.unlisted: list[tuple[Part, set[int]]] = []
         """Parts that the last proof could not exclude, because of supports that are not listed."""
-        self._known: dict[tuple[int, int], tuple[SupportWeights, int]] = {}
+        self._rows = ProofRows(Over.SUPPORTS)
+        self._rows.all_of(
+            TaskClass(type=name, least_cost=price)
+            for name, price in zip(names, listing.prices, strict=True)
+        )
+        self._types: dict[int, int] = {}  # what is counted, by the number of the count
+        self._known: dict[tuple[int, int], tuple[Leaf, int]] = {}
         self._unlisted: dict[int, set[int]] = {}
 
     def forget(self, part: Part) -> None:
@@ -76,35 +81,45 @@ class ContentProver:
             self._known.pop((id(part), scale), None)
         self._unlisted.pop(id(part), None)
 
-    def proof(self, part: Part, threshold: int) -> SupportProof | None:
+    def proof(self, part: Part, threshold: int) -> Proof | None:
         """Return why no schedule is within ``threshold``; None if that cannot be shown."""
         self.unlisted = []
         budget = threshold * (1 if self._is_sum else self.instance.cpus)
-        return self._proof(part, budget, Orders(self.instance, threshold, self.program.check))
+        orders = Orders(self.instance, threshold, self.program.check)
+        nodes = self._nodes(part, budget, orders)
+        return None if nodes is None else self._rows.proof(nodes, threshold)
 
-    def _proof(self, part: Part, budget: int, orders: Orders) -> SupportProof | None:
+    def _nodes(self, part: Part, budget: int, orders: Orders) -> list[Node] | None:
         if part.below is not None and part.above is not None:
-            below = self._proof(part.below, budget, orders)
-            above = self._proof(part.above, budget, orders)
+            below = self._nodes(part.below, budget, orders)
+            above = self._nodes(part.above, budget, orders)
             if below is None or above is None:
                 return None
-            types = self._types(part.types)
-            return SupportSplit(types=types, most=part.most, below=below, above=above)
-        if part.weights is None:
+            fork = Fork(count=self._visits(part.types), at_most=part.most)
+            return [fork, *below, *above]
+        duals = part.weights
+        if duals is None:
             return None
-        for scale in SCALES:
-            needed = round(part.weights.unit * scale) * (budget - self.base)
-            weights, excess = self._weighed(part, part.weights, scale)
-            if excess > needed:
-                weights, excess = self._with_unlisted(part, scale, weights, excess, orders)
-            if excess > needed:
-                return weights
-            if id(part) in self._unlisted:
-                self.unlisted.append((part, self._unlisted[id(part)]))
-                break
-        return None
 
-    def _weighed(self, part: Part, duals: SupportDuals, scale: int) -> tuple[SupportWeights, int]:
+        def attempt(scale: int) -> Leaf | None:
+            needed = round(duals.unit * scale) * (budget - self.base)
+            leaf, excess = self._weighed(part, duals, scale)
+            if excess > needed:
+                leaf, excess = self._with_unlisted(part, scale, leaf, excess, orders)
+            return leaf if excess > needed else None
+
+        def scales() -> Iterator[int]:
+            for scale in SCALES:
+                yield scale
+                if id(part) in self._unlisted:
+                    return  # first these have to be listed
+
+        leaf = of_smallest_scale(attempt, scales())
+        if leaf is None and id(part) in self._unlisted:
+            self.unlisted.append((part, self._unlisted[id(part)]))
+        return None if leaf is None else [leaf]
+
+    def _weighed(self, part: Part, duals: SupportDuals, scale: int) -> tuple[Leaf, int]:
         """Return the weights of a part, and by how much they exceed what the CPUs are worth.
 
         Prices of tasks and the costs that they stand for are left out, and supports that are not
@@ -134,53 +149,60 @@ class ContentProver:
                 possible &= self.permitted[group]
             gains = values[group][possible] - unit * rest[possible]
             claims.append(int(np.ceil(gains.max())) if len(gains) else 0)
-        prices = program.listing.prices
-        weights = SupportWeights(
-            unit=unit,
-            tasks=tuple(
-                TypeWeight(type=name, weight=unit * price)
-                for name, price in zip(self.names, prices, strict=True)
-                if unit * price
-            ),
-            counted=tuple(
-                TypeWeight(type=name, weight=weight)
-                for name, weight in zip(self.names, tasks, strict=True)
-                if weight or self._is_sum
-            ),
-            sets=tuple(
-                SetWeight(types=self._types(types), weight=weight) for types, weight in sets.items()
-            ),
-            bin_weights=tuple(claims[group] for group in self.groups),
-            least_costs=tuple(
-                TypeCost(type=name, cost=cost)
-                for name, cost in zip(self.names, program.least_costs, strict=False)
-                if cost
-            ),
+        weights = (
+            (number, weight + unit * price)
+            for number, (weight, price) in enumerate(
+                zip(tasks, program.listing.prices, strict=True)
+            )
         )
-        return weights, worth - sum(weights.bin_weights)
+        leaf = Leaf(
+            scale=unit,
+            weights=tuple((number, weight) for number, weight in weights if weight),
+            prices=tuple((self._visits(types), weight) for types, weight in sets.items()),
+            bin_weights=tuple(claims[group] for group in self.groups),
+        )
+        return leaf, worth - sum(leaf.bin_weights)
 
     def _with_unlisted(
-        self, part: Part, scale: int, weights: SupportWeights, excess: int, orders: Orders
-    ) -> tuple[SupportWeights, int]:
+        self, part: Part, scale: int, leaf: Leaf, excess: int, orders: Orders
+    ) -> tuple[Leaf, int]:
         """Return the same where supports that are not listed are worth more."""
         if (id(part), scale) in self._known:
-            return weights, excess
-        largest = dict(zip(orders.starts, weights.bin_weights, strict=True))
-        bits = [1 << self.names.index(name) for name in orders.types]
+            return leaf, excess
+        numbers = [self.names.index(name) for name in orders.types]
+        own = dict(leaf.weights)
+
+        def there(types: int) -> int:
+            """Return types as the checker numbers them."""
+            return sum(1 << place for place, own in enumerate(numbers) if types >> own & 1)
+
+        weights = SupportWeights(
+            weights=[own.get(number, 0) for number in numbers],
+            least_costs=tuple(self.program.listing.prices[number] for number in numbers),
+            sets=[(there(self._types[number]), price) for number, price in leaf.prices],
+            scale=leaf.scale,
+        )
+        largest = dict(zip(orders.starts, leaf.bin_weights, strict=True))
         claimed = dict(largest)
         better: list[tuple[int, int]] = []
-        for start, support, value in worths(orders, weights, total=self._is_sum):
+        for start, support, value in weights.worths(
+            orders, leaf.bin_weights, is_total=self._is_sum
+        ):
             largest[start] = max(value, largest[start])
             if value > claimed[start]:
-                types = sum(bit for place, bit in enumerate(bits) if support >> place & 1)
+                types = sum(1 << own for bit, own in enumerate(numbers) if support >> bit & 1)
                 better.append((value, types))
         if better:
             best = sorted(better, reverse=True)[:MOST_UNLISTED]
             self._unlisted[id(part)] = {types for _, types in best}
         bins = tuple(largest[start] for start in orders.starts)
-        excess += sum(weights.bin_weights) - sum(bins)
-        self._known[id(part), scale] = replace(weights, bin_weights=bins), excess
+        excess += sum(leaf.bin_weights) - sum(bins)
+        self._known[id(part), scale] = replace(leaf, bin_weights=bins), excess
         return self._known[id(part), scale]
 
-    def _types(self, types: int) -> tuple[str, ...]:
-        return tuple(name for bit, name in enumerate(self.names) if types >> bit & 1)
+    def _visits(self, types: int) -> int:
+        """Return the number of the count of CPUs that run any of some types."""
+        classes = tuple(bit for bit in range(len(self.names)) if types >> bit & 1)
+        number = self._rows.count(VisitCount(classes=classes))
+        self._types[number] = types
+        return number

@@ -77,11 +77,6 @@ class CostedContents(ContentProgram):
         super().__init__(listing, cpus, check, most_sets=MOST_SETS)
 
     @property
-    def least_costs(self) -> list[int]:
-        """What tasks of each type cost at least."""
-        return self.listing.prices
-
-    @property
     def table_size(self) -> int:
         """Number of entries of a table over numbers of tasks and what they cost."""
         return (self.capacity + 1) * (int(self._possible_further.max(initial=0)) + 1)

@@ -11,13 +11,21 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import islice
-from math import gcd
 
 from ortools.sat.python import cp_model
 
-from dfopt.problem.certificate import FullGroups
+from dfopt.problem.certificate import (
+    GroupResource,
+    Leaf,
+    Over,
+    Proof,
+    ProofRows,
+    TaskClass,
+    UseCount,
+)
 from dfopt.solvers.branch_and_price.linear_program import Undecided
 from dfopt.solvers.cp_sat.runner import is_solvable
+from dfopt.solvers.integers import in_lowest_terms
 from dfopt.solvers.parts.group_bound import GroupPrices, GroupTable, best_bound
 from dfopt.solvers.parts.groups import FragmentGroup, GroupGoal
 from dfopt.solvers.parts.heuristic import GroupHeuristic
@@ -33,7 +41,7 @@ MOST_GROUPS = 300_000
 """CP-SAT chooses among at most MOST_GROUPS groups; at first among the cheapest FIRST_GROUPS."""
 
 
-def most_groups(search: Search, packing: Packing, goal: GroupGoal) -> tuple[int, FullGroups | None]:
+def most_groups(search: Search, packing: Packing, goal: GroupGoal) -> tuple[int, Proof | None]:
     """Return the largest possible number of full groups, but at most the wanted number.
 
     With fewer come prices that prove it. With the wanted number a schedule is reported.
@@ -72,17 +80,23 @@ def most_groups(search: Search, packing: Packing, goal: GroupGoal) -> tuple[int,
         number = min(8 * number, MOST_GROUPS)
 
 
-def _certificate(goal: GroupGoal, prices: GroupPrices | None) -> FullGroups:
+def _certificate(goal: GroupGoal, prices: GroupPrices | None) -> Proof:
     """Return the certificate that has these prices; with none, there is no full group at all."""
-    sizes = sorted(goal.sizes, reverse=True)
-    if prices is None:
-        return FullGroups(sizes=tuple((size, 0) for size in dict.fromkeys(sizes)))
-    by_size = dict(zip(sizes, prices.fragments, strict=True))
-    machine = (prices.room, prices.longer, prices.plain)
-    divisor = gcd(*by_size.values(), *machine) or 1
-    room, longer, plain = (price // divisor for price in machine)
-    rows = tuple((size, price // divisor) for size, price in by_size.items())
-    return FullGroups(sizes=rows, room=room, longer=longer, plain=plain)
+    rows, sizes = ProofRows(Over.GROUPS), sorted(goal.sizes, reverse=True)
+    by_size = dict.fromkeys(sizes, 0)
+    machine = dict.fromkeys(GroupResource, 0)
+    if prices is not None:
+        by_size = dict(zip(sizes, prices.fragments, strict=True))
+        machine = dict(zip(GroupResource, prices[1:], strict=True))
+    leaf = Leaf(
+        weights=tuple(
+            (rows.of(TaskClass(fragment_size=size)), price) for size, price in by_size.items()
+        ),
+        prices=tuple(
+            (rows.count(UseCount(of=of)), price) for of, price in machine.items() if price
+        ),
+    )
+    return rows.proof([in_lowest_terms(leaf, weighs_costs=False)], None)
 
 
 def _cheapest(

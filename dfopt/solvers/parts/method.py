@@ -13,7 +13,7 @@ import random
 from collections.abc import Iterator
 
 from dfopt.errors import MethodError
-from dfopt.problem.certificate import CompleteSearch, FullGroups
+from dfopt.problem.certificate import CompleteSearch, Leaf, Over, Proof
 from dfopt.problem.instance import Instance, Objective
 from dfopt.problem.penalties import PenaltyG
 from dfopt.solvers.parts.groups import GroupGoal, goal_within
@@ -21,7 +21,8 @@ from dfopt.solvers.parts.heuristic import GroupHeuristic
 from dfopt.solvers.parts.packing import Packing
 from dfopt.solvers.search import Search
 from dfopt.structs import replace
-from dfopt.verify.groups import false_groups
+from dfopt.verify.groups import GroupArgument
+from dfopt.verify.tree import flaws
 
 logger = logging.getLogger(__name__)
 
@@ -92,13 +93,11 @@ def _raise_bound(search: Search, packing: Packing) -> int:
     visits = packing.least_visits
     while goal_within(packing, visits, own_are_free=True) is None:
         visits += 1
-    _prove_visits(search, packing, visits, FullGroups())
+    _prove_visits(search, packing, visits, Proof(over=Over.GROUPS, nodes=(Leaf(),)))
     return visits
 
 
-def _prove_visits(
-    search: Search, packing: Packing, visits: int, certificate: FullGroups | None
-) -> None:
+def _prove_visits(search: Search, packing: Packing, visits: int, certificate: Proof | None) -> None:
     """Report a bound; every objective is a number of visits."""
     bound = visits * packing.visit
     if bound <= search.lower_bound:
@@ -111,10 +110,10 @@ def _prove_visits(
     search.proved(bound, CompleteSearch(threshold=bound - 1, solver=SOLVER))
 
 
-def _is_checkable(search: Search, certificate: FullGroups, bound: int) -> bool:
+def _is_checkable(search: Search, certificate: Proof, bound: int) -> bool:
     """Return whether the checker can follow a certificate; else the bound is a claim."""
     try:
-        return not false_groups(search.instance, certificate, bound)
+        return not flaws(GroupArgument(search.instance, certificate, bound, lambda: None))
     except MethodError:
         return False
 

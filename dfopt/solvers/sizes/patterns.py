@@ -16,7 +16,8 @@ from operator import itemgetter
 import numpy as np
 from numpy.typing import NDArray
 
-from dfopt.problem.certificate import SizeWeights
+from dfopt.problem.certificate import Leaf, Over, Proof, ProofRows, TaskClass
+from dfopt.solvers.integers import of_smallest_scale
 from dfopt.solvers.interruptible import load_module
 from dfopt.solvers.search import Search
 from dfopt.solvers.sizes.first_fit import Packing
@@ -71,7 +72,7 @@ class PatternSearch:
             self._program = _Program(self._sizes, self._room)
             self._program.demand(self._counts)
 
-    def weights(self) -> SizeWeights | None:
+    def weights(self) -> Proof | None:
         """Return weights which prove that the tasks do not fit; None where there are none."""
         for _ in range(MOST_ROUNDS):
             self._search.check()
@@ -79,24 +80,27 @@ class PatternSearch:
             certificate, pattern = self._proof(duals, SCALES[-1])
             if certificate is not None:
                 # Small numbers read well.
-                shorter = (self._proof(duals, scale)[0] for scale in SCALES)
-                return next((proof for proof in shorter if proof is not None), certificate)
+                return of_smallest_scale(lambda scale: self._proof(duals, scale)[0], SCALES)  # noqa: B023
             if value <= self._search.instance.cpus + TOLERANCE or not self._program.add(pattern):
                 return None
         return None
 
-    def _proof(self, duals: Sequence[float], scale: int) -> tuple[SizeWeights | None, Pattern]:
+    def _proof(self, duals: Sequence[float], scale: int) -> tuple[Proof | None, Pattern]:
         """Return dual values as a certificate, if they prove anything, and the heaviest pattern."""
         weights = [round(scale * dual) for dual in duals]
         heaviest, pattern = self._program.heaviest(weights)
         if _product(weights, self._counts) <= self._search.instance.cpus * heaviest:
             return None, pattern
-        unit = self._search.instance.size_unit
-        rows = zip(self._sizes, weights, strict=True)
-        return SizeWeights(
-            weights=tuple((size * unit, weight) for size, weight in rows if weight),
-            cpu_weight=heaviest,
-        ), pattern
+        unit, rows = self._search.instance.size_unit, ProofRows(Over.SIZES)
+        leaf = Leaf(
+            weights=tuple(
+                (rows.of(TaskClass(size=size * unit)), weight)
+                for size, weight in zip(self._sizes, weights, strict=True)
+                if weight
+            ),
+            bin_weights=(heaviest,),
+        )
+        return rows.proof([leaf], None), pattern
 
     def packing(self) -> Packing | None:
         """Return contents of the CPUs that hold all tasks, by diving; None if it fails."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from contextlib import suppress
 
-from dfopt.problem.certificate import CompleteSearch, FullGroups
+from dfopt.problem.certificate import CompleteSearch, Over, Proof
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyG
 from dfopt.problem.result import Progress, StopReason
@@ -76,5 +76,6 @@ def _cut(instance: Instance) -> Instance:
 
 def _pass_on(search: Search, pieces: Search) -> None:
     certificate = pieces.certificate
-    if isinstance(certificate, FullGroups | CompleteSearch):
+    is_of_groups = isinstance(certificate, Proof) and certificate.over is Over.GROUPS
+    if certificate is not None and (is_of_groups or isinstance(certificate, CompleteSearch)):
         search.proved(pieces.lower_bound, certificate)

@@ -8,11 +8,11 @@ from dfopt.errors import MethodError
 from dfopt.problem.instance import Instance
 from dfopt.solvers.tour.cut_program import CutProgram, Ranges
 from dfopt.solvers.tour.problem import START, TourProblem
-from dfopt.solvers.tour.proof import TourCase, TourWeights, leaf_of, order_cut
+from dfopt.solvers.tour.proof import TourCase, TourWeights, TourWriter
 from dfopt.solvers.tour.separation import Cut
 from dfopt.structs import replace
+from dfopt.verify.arcs import ArcWeights, Tours
 from dfopt.verify.beginnings import MOST_NODES, Beginnings, cheapest_order
-from dfopt.verify.tours import CutArcs, Tours, beginnings_of
 
 SMALLER_GAP = 0.7
 """After a case with too many beginnings, only cases with 0.7 times its gap are tried."""
@@ -106,15 +106,12 @@ class BeginningsSearch:
 
     def _beginnings(self, weights: TourWeights, ranges: Ranges, cuts: Sequence[Cut]) -> Beginnings:
         """Return the beginnings of orders in a case."""
-        used: dict[int, int] = {}
-        leaf = leaf_of(weights, used)
-        arcs = []
-        end = self._problem.end
-        for number in used:
-            cut = self._tours.cut(order_cut(cuts[number], end))
-            assert isinstance(cut, CutArcs)
-            arcs.append(cut)
+        writer, end = TourWriter(self._problem, cuts), self._problem.end
+        arcs = [
+            (self._tours.cut(writer.crossings(number)), weight)
+            for number, weight in weights.cuts.items()
+        ]
         limits = {
             (tail, 0 if head == end else head): limits for (tail, head), limits in ranges.items()
         }
-        return beginnings_of(self._tours, arcs, leaf, limits)
+        return ArcWeights(self._tours, writer.leaf(weights), arcs, limits).beginnings

@@ -12,7 +12,7 @@ from itertools import count, pairwise
 
 import numpy as np
 
-from dfopt.problem.certificate import Tour
+from dfopt.problem.certificate import Proof
 from dfopt.solvers.tour.cut_program import Arc, CutProgram, TourRelaxation, reduced_costs
 from dfopt.solvers.tour.problem import START, Floats, TourProblem
 from dfopt.solvers.tour.proof import TourCase, TourWeights, tour_certificate, weights_of
@@ -47,7 +47,7 @@ class BranchAndCut:
         tour: Sequence[int],
         *,
         found: Callable[[Sequence[int]], None],
-        proved: Callable[[int, Tour], None],
+        proved: Callable[[int, Proof], None],
         raise_bound: Callable[[TourCase, CutProgram, int], Sequence[int] | None],
         check: Callable[[], None],
     ) -> None:

@@ -13,14 +13,21 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from dfopt.problem.certificate import ArcFork, ArcWeights, OrderCut, Tour
+from dfopt.problem.certificate import (
+    ArcCount,
+    CrossingCount,
+    Fork,
+    Leaf,
+    Node,
+    Over,
+    Proof,
+    ProofRows,
+    TaskClass,
+)
+from dfopt.solvers.integers import of_smallest_scale
 from dfopt.solvers.tour.cut_program import Arc, ArcPrices, Ranges, credit_cuts
 from dfopt.solvers.tour.problem import START, Flags, Integers, TourProblem
 from dfopt.solvers.tour.separation import Cut
-
-SCALES = (1, 2, 3, 4, 6, 12, 60, 1_000, 1_000_000)
-"""Dual values are multiplied by one of these and rounded; tried in turn, as small numbers read
-well."""
 
 LARGEST_SUM = 1 << 61
 """No sum may come near the end of 64-bit integers."""
@@ -85,15 +92,17 @@ def weights_of(
     largest = int(problem.cost.max(initial=0))
     sizes = (float(np.abs(prices.leaving).max()), float(np.abs(prices.entering).max()))
     sum_of_all = largest + sum(sizes) + sum(prices.cuts.values())
-    for scale in SCALES:
+
+    def attempt(scale: int) -> TourWeights | None:
+        nonlocal best
         if sum_of_all * scale * int(problem.visits.sum()) * len(problem.visits) > LARGEST_SUM:
-            break
+            return None
         weights = _rounded(problem, cuts, prices, ranges, scale)
         if best is None or weights.bound > best.bound:
             best = weights
-        if best.bound >= wanted:
-            break
-    return best
+        return best if best.bound >= wanted else None
+
+    return of_smallest_scale(attempt) or best
 
 
 def _rounded(
@@ -135,50 +144,73 @@ def _lowest(reduced: Integers, most: Integers, left_out: int) -> int:
     return int(costs.min())
 
 
-def tour_certificate(problem: TourProblem, cuts: Sequence[Cut], root: TourCase, bound: int) -> Tour:
+class TourWriter:
+    """Writes weights of tours as a proof.
+
+    Parameters
+    ----------
+    problem, cuts
+        The tours and the cuts that their weights may name.
+    """
+
+    def __init__(self, problem: TourProblem, cuts: Sequence[Cut]) -> None:
+        self._cuts, self._end = cuts, problem.end
+        self.rows = ProofRows(Over.ORDERS)
+        # Class 0 has no keys: it is the start of an order, and its end.
+        self.rows.all_of([TaskClass(), *(TaskClass(node=name) for name in problem.names)])
+
+    def leaf(self, weights: TourWeights) -> Leaf:
+        """Return weights as a leaf."""
+        # The end comes first.
+        entering = (int(weights.entering[-1]), *weights.entering[1:-1].tolist())
+        return Leaf(
+            leaving=_pairs(weights.leaving[:-1].tolist()),
+            weights=_pairs(entering),
+            prices=tuple(
+                (self.rows.count(self.crossings(number)), weight)
+                for number, weight in weights.cuts.items()
+            ),
+            scale=weights.scale,
+            beginnings=weights.beginnings,
+        )
+
+    def fork(self, arc: Arc, at_most: int) -> Fork:
+        """Return the fork of a case at the uses of an arc."""
+        tail, head = arc
+        uses = ArcCount(before=tail, after=0 if head == self._end else head)
+        return Fork(count=self.rows.count(uses), at_most=at_most)
+
+    def crossings(self, number: int) -> CrossingCount:
+        """Return what a cut counts."""
+        cut = self._cuts[number]
+
+        def numbers(nodes: Flags) -> tuple[int, ...]:
+            found = np.flatnonzero(nodes).tolist()
+            return tuple(node for node in found if node not in (START, self._end))
+
+        return CrossingCount(
+            within=numbers(cut.tails),
+            last_of=numbers(cut.last_of),
+            first_of=numbers(cut.first_of),
+        )
+
+
+def _pairs(weights: Sequence[int]) -> tuple[tuple[int, int], ...]:
+    return tuple((node, weight) for node, weight in enumerate(weights) if weight)
+
+
+def tour_certificate(
+    problem: TourProblem, cuts: Sequence[Cut], root: TourCase, bound: int
+) -> Proof:
     """Return the certificate of a bound on the objective that all cases prove."""
-    used: dict[int, int] = {}
-    tree: list[ArcFork | ArcWeights] = []
+    writer, nodes = TourWriter(problem, cuts), list[Node]()
     cases = [root]
     while cases:
         case = cases.pop()
         # Where the weights of a case are enough, what is below it need not be said.
         if case.parts and case.fork is not None and case.weights.bound < bound - problem.base:
-            (tail, head), at_most = case.fork
-            tree.append(
-                ArcFork(before=tail, after=0 if head == problem.end else head, at_most=at_most)
-            )
+            nodes.append(writer.fork(*case.fork))
             cases.extend(reversed(case.parts))
         else:
-            tree.append(leaf_of(case.weights, used))
-    return Tour(
-        nodes=problem.names,
-        cuts=tuple(order_cut(cuts[number], problem.end) for number in used),
-        tree=tuple(tree),
-        threshold=bound - 1,
-    )
-
-
-def leaf_of(weights: TourWeights, used: dict[int, int]) -> ArcWeights:
-    """Return weights as a certificate has them; ``used`` numbers the cuts anew."""
-    return ArcWeights(
-        leaving=tuple(weights.leaving[:-1].tolist()),
-        # The end comes first.
-        entering=(int(weights.entering[-1]), *weights.entering[1:-1].tolist()),
-        cuts=tuple(
-            (used.setdefault(number, len(used)), weight) for number, weight in weights.cuts.items()
-        ),
-        scale=weights.scale,
-        beginnings=weights.beginnings,
-    )
-
-
-def order_cut(cut: Cut, end: int) -> OrderCut:
-    """Return a cut as a certificate has it."""
-
-    def numbers(nodes: Flags) -> tuple[int, ...]:
-        return tuple(node for node in np.flatnonzero(nodes).tolist() if node not in (START, end))
-
-    return OrderCut(
-        within=numbers(cut.tails), last_of=numbers(cut.last_of), first_of=numbers(cut.first_of)
-    )
+            nodes.append(writer.leaf(case.weights))
+    return writer.rows.proof(nodes, bound - 1)

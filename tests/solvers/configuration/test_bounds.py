@@ -14,7 +14,7 @@ from dfopt import replace
 from dfopt.files import read_result, write_instance
 from dfopt.generate import zipf
 from dfopt.problem.cache import CacheState, Leaves
-from dfopt.problem.certificate import DualWeights
+from dfopt.problem.certificate import EntryCount, Over, Proof, VisitCount
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyF, PenaltyG
 from dfopt.problem.result import TimeLimit
@@ -27,6 +27,7 @@ from dfopt.solvers.configuration.pricing import PricedProblem
 from dfopt.solvers.configuration.pricing_data import PricingData
 from dfopt.solvers.search import Search, SearchOver
 from dfopt_cli.app import app
+from tests.proofs import is_tree, only_leaf, over_of
 from tests.solvers.configuration.aggregated import aggregation_of
 from tests.solvers.configuration.proofs import checked
 from tests.solvers.drawn import drawn_instances
@@ -48,16 +49,17 @@ def bounded(search: Search) -> ConfigurationSearch:
     return configurations
 
 
-def check_weights(certificate: DualWeights) -> None:
-    """Check that a certificate has no needless row, and no larger numbers than necessary."""
-    weights = [row.weight for row in certificate.weights]
-    charges = [row.charge for row in certificate.entry_charges]
-    assert 0 not in weights
-    assert 0 not in charges
-    visits = [row.price for row in certificate.visit_prices]
-    assert 0 not in visits
-    scale = 0 if certificate.threshold is not None else certificate.scale
-    assert gcd(scale, *certificate.bin_weights, *weights, *charges, *visits) == 1
+def check_weights(proof: Proof) -> None:
+    """Check that a proof has no needless row, and no larger numbers than necessary."""
+    leaf = only_leaf(proof)
+    numbers = [value for _, value in (*leaf.weights, *leaf.prices)]
+    assert 0 not in numbers
+    named = {number for number, _ in leaf.weights}
+    named |= {number for count in proof.counts for number in count.classes}  # type: ignore[union-attr]
+    assert named == {*range(len(proof.classes))}
+    divisor = gcd(*leaf.bin_weights, *numbers)
+    # Where costs are weighed, their weight is one of the numbers.
+    assert divisor == 1 or leaf.scale % divisor
 
 
 @pytest.mark.slow
@@ -75,20 +77,21 @@ def test_the_bound_is_below_the_optimum_and_the_whole_method_attains_it() -> Non
         assert search.lower_bound <= least, instance
         assert checked(instance, search).ok, instance
         kinds[type(search.certificate)] += 1
-        if isinstance(search.certificate, DualWeights):
-            check_weights(search.certificate)
-            telling["charges"] += bool(search.certificate.entry_charges)
-            rows = search.certificate.weights
-            telling["negative"] += any(row.weight < 0 for row in rows)
-            telling["classes"] += any(row.leaves is not None for row in rows)
-            telling["visits"] += bool(search.certificate.visit_prices)
+        proof = search.certificate
+        if isinstance(proof, Proof) and not is_tree(proof):
+            check_weights(proof)
+            weights = only_leaf(proof).weights
+            telling["charges"] += any(isinstance(count, EntryCount) for count in proof.counts)
+            telling["negative"] += any(weight < 0 for _, weight in weights)
+            telling["classes"] += any(row.leaves is not None for row in proof.classes)
+            telling["visits"] += any(isinstance(count, VisitCount) for count in proof.counts)
         telling["LP"] += search.lower_bound == least > 0
         run(lambda _, work=configurations: work.solve(), search)  # type: ignore[misc]
         assert search.objective == least, instance
         verification = checked(instance, search)
         assert verification.ok, (instance, verification.problems)
     assert len(instances) >= 1000
-    assert kinds[DualWeights] >= 0.8 * kinds.total() >= 500
+    assert kinds[Proof] >= 0.8 * kinds.total() >= 500
     assert telling["LP"] >= 0.7 * kinds.total()
     assert min(telling["charges"], 8 * telling["negative"], telling["classes"]) >= 15
     assert telling["visits"] >= 15
@@ -110,7 +113,7 @@ def test_a_scarce_clean_task_is_the_exit_of_one_cpu_only() -> None:
     search = badly_started(instance)
     bounded(search)
     assert search.lower_bound == known_optimum(instance) == 21
-    assert isinstance(search.certificate, DualWeights)
+    assert over_of(search.certificate) is Over.CONTENTS
     assert checked(instance, search).bound_checked
 
 
@@ -240,9 +243,9 @@ def test_the_certificate_of_a_larger_instance_is_checked_through_the_command_lin
     solved = CliRunner().invoke(app, ["solve", str(instance_file), *options])
     assert solved.exit_code == 0
     result = read_result(result_file)
-    assert isinstance(result.certificate, DualWeights)
+    assert isinstance(result.certificate, Proof)
     check_weights(result.certificate)
-    weights = [abs(row.weight) for row in result.certificate.weights]
+    weights = [abs(weight) for _, weight in only_leaf(result.certificate).weights]
     assert max(weights) <= 10**5
     verified = CliRunner().invoke(
         app, ["verify", str(instance_file), str(result_file), "--require-certificate"]

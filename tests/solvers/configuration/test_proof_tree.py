@@ -8,7 +8,7 @@ import pytest
 
 from dfopt import replace
 from dfopt.generate import zipf
-from dfopt.problem.certificate import Branching, CompleteSearch, DualWeights, Fork, Refutation
+from dfopt.problem.certificate import CompleteSearch, Fork, Leaf, Proof, TaskClass, VisitCount
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyF
 from dfopt.solvers.configuration import branch_and_price, proof_tree
@@ -19,6 +19,7 @@ from dfopt.solvers.configuration.master import Solution
 from dfopt.solvers.configuration.remaining_problem import RemainingProblem
 from dfopt.solvers.search import Search, SearchOver
 from dfopt.verify import Verification
+from tests.proofs import is_tree, only_leaf
 from tests.solvers.configuration.proofs import checked
 from tests.solvers.configuration.test_branch_and_price import (
     Branch,
@@ -65,11 +66,11 @@ def test_trees_of_every_rule_are_checked(first: Rule, monkeypatch: pytest.Monkey
         assert found.ok, (instance, found.problems)
         if not isinstance(search.certificate, CompleteSearch) and search.certificate is not None:
             assert found.bound_checked, (instance, found.unchecked)
-        trees += isinstance(search.certificate, Branching)
+        trees += is_tree(search.certificate)
     assert trees >= 4
 
 
-def altered(source: random.Random, tree: Branching) -> Branching:
+def altered(source: random.Random, tree: Proof) -> Proof:
     """Return a tree with one number or node that differs."""
     nodes = list(tree.nodes)
     position = source.randrange(len(nodes))
@@ -90,7 +91,7 @@ def altered(source: random.Random, tree: Branching) -> Branching:
     return replace(tree, nodes=tuple(nodes))
 
 
-def verified(instance: Instance, tree: Branching, bound: int) -> Verification:
+def verified(instance: Instance, tree: Proof, bound: int) -> Verification:
     return certified(instance, replace(tree, threshold=bound - 1), bound)
 
 
@@ -101,9 +102,10 @@ def test_altered_trees_prove_nothing_that_is_false(monkeypatch: pytest.MonkeyPat
     refused = Counter[bool]()
     for instance in SMALL:
         search = branched(instance)
-        if search is None or not isinstance(search.certificate, Branching):
+        if search is None or not is_tree(search.certificate):
             continue
         tree, least = search.certificate, search.lower_bound
+        assert isinstance(tree, Proof)
         assert least == optimum(instance)
         assert verified(instance, tree, least).bound_checked
         assert not verified(instance, tree, least + 1).bound_checked
@@ -125,7 +127,7 @@ def test_a_tree_that_is_too_large_is_a_claim(monkeypatch: pytest.MonkeyPatch) ->
             continue
         with contextlib.suppress(AttributeError):
             claims += search.certificate.solver == "branch and price"  # type: ignore[union-attr]
-        assert not isinstance(search.certificate, Branching)
+        assert not is_tree(search.certificate)
         assert checked(instance, search).ok
     assert claims >= 2
 
@@ -133,8 +135,9 @@ def test_a_tree_that_is_too_large_is_a_claim(monkeypatch: pytest.MonkeyPatch) ->
 def test_each_fork_has_two_cases() -> None:
     for instance in SMALL:
         search = branched(instance)
-        if search is not None and isinstance(search.certificate, Branching):
-            leaves = sum(isinstance(node, Refutation) for node in search.certificate.nodes)
+        if search is not None and is_tree(search.certificate):
+            assert isinstance(search.certificate, Proof)
+            leaves = sum(isinstance(node, Leaf) for node in search.certificate.nodes)
             forks = sum(isinstance(node, Fork) for node in search.certificate.nodes)
             assert leaves == forks + 1
             return
@@ -158,6 +161,8 @@ def test_whole_visits_count_from_the_start() -> None:
     with contextlib.suppress(SearchOver):
         configurations._find_bound()
     assert search.lower_bound == optimum(instance) == 32
-    assert isinstance(search.certificate, DualWeights)
-    assert {row.df: row.price for row in search.certificate.visit_prices}["A"] > 0
+    proof = search.certificate
+    assert isinstance(proof, Proof)
+    count = VisitCount(classes=(proof.classes.index(TaskClass(df="A")),))
+    assert dict(only_leaf(proof).prices)[proof.counts.index(count)] > 0
     assert checked(instance, search).bound_checked

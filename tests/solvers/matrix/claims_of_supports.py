@@ -7,7 +7,7 @@ from dfopt.problem.certificate import CompleteSearch
 from dfopt.problem.instance import Instance
 from dfopt.solvers.exhaustive import solve_exhaustively
 from dfopt.solvers.search import Search, SearchOver
-from dfopt.verify.bound import check_bound
+from dfopt.verify.checker import check_bound
 from tests.claims import result_of
 
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 
 from dfopt import replace
 from dfopt.generate import matrix
-from dfopt.problem.certificate import Supports, SupportWeights, TypeCost
+from dfopt.problem.certificate import Over, Proof
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyMatrix
 from dfopt.solvers.heuristics import first_schedule
@@ -21,8 +21,9 @@ from dfopt.solvers.matrix import (
 )
 from dfopt.solvers.matrix.by_costed_contents import CostedTypes, solve_costed_types
 from dfopt.solvers.search import Search, SearchOver
-from dfopt.verify.bound import check_bound
+from dfopt.verify.checker import check_bound
 from tests.claims import result_of
+from tests.proofs import over_of
 from tests.solvers.matrix.claims_of_supports import assert_optimum_lies_between, assert_proven
 from tests.solvers.matrix.test_supports import drawn
 from tests.strategies import instances
@@ -95,7 +96,7 @@ def test_a_hundred_tasks_of_six_types_are_proven(seed: int) -> None:
     instance = matrix(tasks=100, cpus=8, types=6, seed=seed)
     search = chosen(instance)
     assert search.is_closed
-    assert isinstance(search.certificate, Supports)
+    assert over_of(search.certificate) is Over.SUPPORTS
     assert_proven(instance, search)
 
 
@@ -154,20 +155,18 @@ def test_too_small_costs_prove_nothing() -> None:
     instance = matrix(tasks=100, cpus=8, types=6, seed=4)
     search = chosen(instance)
     certificate = search.certificate
-    assert isinstance(certificate, Supports)
-    proof = certificate.proof
-    assert isinstance(proof, SupportWeights)
-    assert proof.least_costs
-    row = max(proof.least_costs, key=lambda row: row.cost)
-    others = tuple(other for other in proof.least_costs if other != row)
-    for costs in (
-        others,
-        (*others, replace(row, cost=row.cost + 1)),
-        (*others, replace(row, cost=-1)),
-        (*others, TypeCost(type="unknown", cost=1)),
+    assert isinstance(certificate, Proof)
+    row = max(certificate.classes, key=lambda row: row.least_cost)
+    assert row.least_cost
+    others = tuple(other for other in certificate.classes if other != row)
+    for classes in (
+        (*others, replace(row, least_cost=0)),
+        (*others, replace(row, least_cost=row.least_cost + 1)),
+        (*others, replace(row, least_cost=-1)),
+        (*others, replace(row, type="unknown")),
         (*others, row, row),
     ):
-        forged = replace(certificate, proof=replace(proof, least_costs=costs))
+        forged = replace(certificate, classes=classes)
         result = result_of(
             instance, search.schedule, lower_bound=search.lower_bound, certificate=forged
         )

@@ -9,10 +9,11 @@ import pytest
 from dfopt import Instance, Objective, PenaltyG, Task, TimeLimit, replace, solve
 from dfopt.generate import tight, uniform, zipf
 from dfopt.problem.cache import CacheState
-from dfopt.problem.certificate import FullGroups
+from dfopt.problem.certificate import Over
 from dfopt.solvers.dp import solve_by_dp
 from dfopt.solvers.parts import pack, prove
 from dfopt.solvers.search import Search, SearchOver
+from tests.proofs import over_of
 from tests.solvers.configuration.proofs import checked
 from tests.solvers.drawn import drawn_instances
 from tests.solvers.optimum import optimum, run
@@ -97,7 +98,7 @@ def test_what_cannot_be_packed_is_proven_so() -> None:
         parts = sum(-(-size // 23) for size in Counter(t.df for t in instance.tasks).values())
         counted = 60 * (max(-(-parts // 4), 2) - 1)
         assert search.objective in (counted, counted + 60)
-        assert isinstance(search.certificate, FullGroups)
+        assert over_of(search.certificate) is Over.GROUPS
         assert checked(instance, search).bound_checked
         raised += search.objective > counted
     assert 5 <= raised <= 25

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given, settings
 
 from dfopt import replace
-from dfopt.problem.certificate import ArcFork, ArcWeights, Tour
+from dfopt.problem.certificate import Leaf, Over, Proof
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyMatrix
 from dfopt.problem.result import StopReason
@@ -25,6 +25,7 @@ from dfopt.solvers.tour.segment_moves import SegmentMoves
 from dfopt.solvers.tour.separation import Separator
 from dfopt.verify import verify
 from tests.claims import result_of
+from tests.proofs import is_tree, only_leaf, over_of
 from tests.solvers.optimum import optimum
 from tests.strategies import instances
 
@@ -114,31 +115,26 @@ def test_auto_proves_tours_so_that_the_checker_agrees(
 ) -> None:
     instance = drawn(1, tasks=tasks, waiting=waiting, counts=counts)
     result = solve(instance, workers=1)
-    assert isinstance(result.certificate, Tour)
+    assert over_of(result.certificate) is Over.ORDERS
     assert verify(instance, result, require_certificate=True).problems == ()
 
 
 def test_a_tree_of_cases_is_proven() -> None:
-    trees = [
-        search.certificate
-        for seed in range(12)
-        if isinstance((search := by_branch_and_cut(drawn(seed, tasks=14))).certificate, Tour)
-    ]
-    assert any(isinstance(tree.tree[0], ArcFork) for tree in trees if isinstance(tree, Tour))
+    proofs = [by_branch_and_cut(drawn(seed, tasks=14)).certificate for seed in range(12)]
+    assert any(map(is_tree, proofs))
+    assert {over_of(proof) for proof in proofs} == {Over.ORDERS}
 
 
 def test_beginnings_are_in_proofs_that_the_checker_accepts() -> None:
     instance = drawn(5, tasks=16, waiting=0.1)
     search = by_branch_and_cut(instance)
-    assert isinstance(search.certificate, Tour)
-    (leaf,) = search.certificate.tree
-    assert isinstance(leaf, ArcWeights)
+    leaf = only_leaf(search.certificate)
     assert leaf.beginnings
     assert_proven(instance, search)
-    wrong = replace(search.certificate, tree=(replace(leaf, entering=leaf.entering[1:]),))
+    wrong = replace(search.certificate, nodes=(replace(leaf, beginnings=False),))
     result = result_of(instance, search.schedule, lower_bound=search.lower_bound, certificate=wrong)
     problems = verify(instance, result, require_certificate=True).problems
-    assert any("tree[0]: needs" in problem for problem in problems)
+    assert any("no more than orders may cost" in problem for problem in problems)
 
 
 def test_a_limit_leaves_a_bound_that_the_checker_accepts() -> None:
@@ -215,7 +211,7 @@ def test_beginnings_close_what_weights_leave_open() -> None:
     used = []
     for instance, search in zip(instances_, searches, strict=True):
         certificate = search.certificate
-        assert isinstance(certificate, Tour)
-        used += [leaf.beginnings for leaf in certificate.tree if isinstance(leaf, ArcWeights)]
+        assert isinstance(certificate, Proof)
+        used += [leaf.beginnings for leaf in certificate.nodes if isinstance(leaf, Leaf)]
         assert_proven(instance, search)
     assert any(used)

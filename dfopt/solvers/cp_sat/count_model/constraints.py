@@ -9,7 +9,7 @@ from ortools.sat.python import cp_model
 from dfopt.solvers.aggregation import Aggregation
 from dfopt.solvers.cp_sat.count_model.variables import Variables
 from dfopt.solvers.cp_sat.runner import Expression
-from dfopt.verify.sizes import least_visits
+from dfopt.verify.tree import least_visits
 
 
 class Constraints:

@@ -80,7 +80,7 @@ def changed(document: dict[str, Any], keys: tuple[str | int, ...], value: object
 
 
 WRONG: list[tuple[tuple[str | int, ...], object, str]] = [
-    (("format",), "dfopt-result/1", "format: the file holds a result (dfopt-result/1), for"),
+    (("format",), "dfopt-result/2", "format: the file holds a result (dfopt-result/2), for"),
     (("stretches",), None, "stretches: is missing; it is required"),
     (("stretches",), {}, "stretches: must be an array […], not an object"),
     (("stretches", 0, "end"), "soon", "stretches[0].end: "),

@@ -9,20 +9,23 @@ import pytest
 
 from dfopt import replace
 from dfopt.problem.certificate import (
-    Branching,
-    CpuCount,
+    Count,
     EntryCount,
     Fork,
-    HoldingCount,
+    GroupResource,
+    Leaf,
     MeetingCount,
-    Refutation,
+    Node,
+    Over,
+    Proof,
     TaskClass,
+    UseCount,
     VisitCount,
 )
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.problem.schedule import order_cost
-from dfopt.verify.prices import OrderPrices
+from dfopt.verify.visits import OrderPrices
 from dfopt.verify.weights import largest_values
 from tests.solvers.drawn import drawn_instances
 from tests.solvers.optimum import optimum
@@ -121,29 +124,36 @@ def test_largest_values_with_prices_are_those_found_by_trying(least_charge: int)
     assert exact >= (len(instances) if not least_charge else 0.7 * len(instances))
 
 
-def drawn_tree(source: random.Random, instance: Instance, bound: int) -> Branching:
+def drawn_tree(source: random.Random, instance: Instance, bound: int) -> Proof:
     """Return a tree of a few forks with small numbers at its leaves."""
     fragments = sorted({task.df or "" for task in instance.tasks})
     classes = tuple(TaskClass(df=df) for df in fragments)
-    counts: list[CpuCount] = [VisitCount(df=df) for df in fragments]
-    counts += [EntryCount(classes=(row,)) for row in range(len(classes))]
-    counts += [HoldingCount(classes=(row,), tasks=2) for row in range(len(classes))]
-    counts += [MeetingCount(df=a, other=b) for a in fragments for b in fragments if a < b]
+    numbers = range(len(classes))
+    counts: list[Count] = [VisitCount(classes=(row,)) for row in numbers]
+    counts += [EntryCount(classes=(row,)) for row in numbers]
+    counts += [VisitCount(classes=(row,), tasks=2) for row in numbers]
+    counts += [MeetingCount(classes=(a, b)) for a in numbers for b in numbers if a < b]
 
-    def subtree(depth: int) -> list[Fork | Refutation]:
+    def subtree(depth: int) -> list[Node]:
         if depth and source.random() < 0.7:
             fork = Fork(count=source.randrange(len(counts)), at_most=source.randint(0, 2))
             return [fork, *subtree(depth - 1), *subtree(depth - 1)]
-        weights = tuple((number, source.randint(0, 4)) for number in range(len(classes)))
+        weights = tuple((number, source.randint(0, 4)) for number in numbers)
         prices = tuple(
             (number, source.randint(-3, 6))
             for number in range(len(counts))
             if source.random() < 0.3
         )
-        return [Refutation(weights=weights, prices=prices, scale=source.randint(1, 3))]
+        is_total = instance.objective is Objective.TOTAL_PENALTY
+        scale = source.randint(1, 3) if is_total else 1
+        return [Leaf(weights=weights, prices=prices, scale=scale)]
 
-    return Branching(
-        threshold=bound - 1, classes=classes, counts=tuple(counts), nodes=tuple(subtree(2))
+    return Proof(
+        over=Over.CONTENTS,
+        threshold=bound - 1,
+        classes=classes,
+        counts=tuple(counts),
+        nodes=tuple(subtree(2)),
     )
 
 
@@ -170,12 +180,12 @@ THREE = Instance(
 )
 """Three fragments of two tasks on two CPUs of three: some CPU visits two."""
 
-A, B = TaskClass(df="A"), TaskClass(df="B")
-BY_VISITS = Branching(
+BY_VISITS = Proof(
+    over=Over.CONTENTS,
     threshold=1,
-    classes=(A, B),
-    counts=(VisitCount(df="A"), VisitCount(df="B"), VisitCount(df="C")),
-    nodes=(Refutation(prices=((0, 1), (1, 1), (2, 1))),),
+    classes=tuple(TaskClass(df=df) for df in "ABC"),
+    counts=tuple(VisitCount(classes=(number,)) for number in range(3)),
+    nodes=(Leaf(prices=((0, 1), (1, 1), (2, 1))),),
 )
 
 
@@ -186,13 +196,13 @@ def test_a_fragment_is_visited_by_some_cpu() -> None:
 
 
 def test_cases_that_no_schedule_belongs_to_need_no_prices() -> None:
-    never = (Fork(count=0, at_most=0), Refutation(), *BY_VISITS.nodes)
+    never = (Fork(count=0, at_most=0), Leaf(), *BY_VISITS.nodes)
     assert certified(THREE, replace(BY_VISITS, nodes=never), 2).bound_checked
     swapped = (never[0], never[2], never[1])
     assert not certified(THREE, replace(BY_VISITS, nodes=swapped), 2).ok
 
 
-LEAF = BY_VISITS.nodes[0]
+LEAF = Leaf(prices=((0, 1), (1, 1), (2, 1)))
 FORK = Fork(count=0, at_most=1)
 
 
@@ -204,13 +214,20 @@ FORK = Fork(count=0, at_most=1)
         ({"nodes": (LEAF, LEAF)}, "complete without"),
         ({"nodes": (Fork(count=3, at_most=1), LEAF, LEAF)}, "a count that is not there"),
         ({"nodes": (replace(LEAF, prices=((3, 1),)),)}, "not there"),
-        ({"nodes": (replace(LEAF, weights=((2, 1),)),)}, "not there"),
+        ({"nodes": (replace(LEAF, weights=((3, 1),)),)}, "not there"),
         ({"nodes": (replace(LEAF, scale=0),)}, "scale"),
-        ({"nodes": (Refutation(),)}, "worth 0"),
+        ({"nodes": (replace(LEAF, scale=2),)}, "because costs have a threshold"),
+        ({"nodes": (replace(LEAF, bin_weights=(1, 1, 1)),)}, "has 3 entries for 2 CPUs"),
+        ({"nodes": (Leaf(),)}, "worth 0"),
         ({"classes": (TaskClass(df="Z"),)}, "no task"),
-        ({"counts": (MeetingCount(df="A", other="A"),)}, "itself"),
-        ({"counts": (HoldingCount(classes=(0,), tasks=0),)}, "at least 1"),
+        ({"counts": (VisitCount(classes=(3,)),)}, "a class that is not there"),
+        ({"counts": (MeetingCount(classes=(0, 0)),)}, "two fragments"),
+        ({"counts": (VisitCount(classes=(0,), tasks=0),)}, "at least 1"),
+        ({"counts": (UseCount(of=GroupResource.ROOM),)}, "nothing to count in contents"),
         ({"threshold": 0}, "threshold"),
+        ({"over": Over.SUPPORTS}, "for the penalty matrix"),
+        ({"over": Over.ORDERS}, "for the penalty matrix"),
+        ({"over": Over.SIZES}, "without any schedule"),
     ],
 )
 def test_a_tree_is_refused_for_its_form(changes: dict[str, object], problem: str) -> None:
@@ -224,18 +241,17 @@ def test_forks_are_complete_and_narrow_what_is_counted() -> None:
     forked = (FORK, LEAF, LEAF)
     assert certified(THREE, replace(BY_VISITS, nodes=forked), 2).bound_checked
     # A leaf that holds only where two CPUs visit A.
-    twice = Refutation(prices=((0, 2),))
+    twice = Leaf(prices=((0, 2),))
     assert not certified(THREE, replace(BY_VISITS, nodes=(FORK, twice, LEAF)), 2).ok
     assert not certified(THREE, replace(BY_VISITS, nodes=(FORK, LEAF, twice)), 2).ok
-    more = Refutation(prices=((0, 1), (1, 1)))
+    more = Leaf(prices=((0, 1), (1, 1)))
     assert certified(THREE, replace(BY_VISITS, nodes=(FORK, LEAF, more)), 2).bound_checked
 
 
 def test_counts_must_be_of_tasks_that_weigh_the_same() -> None:
-    count = HoldingCount(classes=(0, 1), tasks=1)
-    tree = replace(
-        BY_VISITS, counts=(count,), nodes=(Refutation(weights=((0, 9),), prices=((0, 9),)),)
-    )
+    count = VisitCount(classes=(0, 1))
+    leaf = Leaf(weights=((0, 9),), prices=((0, 9),))
+    tree = replace(BY_VISITS, counts=(count,), nodes=(leaf,))
     found = certified(THREE, tree, 2)
     assert "do not cost or weigh the same" in found.problems[0]
 
@@ -259,8 +275,8 @@ def test_fractions_of_a_cost_need_a_scale() -> None:
         tasks=tuple(Task(id=df.lower(), df=df, lines=1, count=2) for df in "ABC"),
     )
     rows = tuple(TaskClass(df=df) for df in "ABC")
-    leaf = Refutation(weights=tuple((number, 1) for number in range(3)), scale=2)
-    tree = Branching(threshold=2, classes=rows, counts=(), nodes=(leaf,))
+    leaf = Leaf(weights=tuple((number, 1) for number in range(3)), scale=2)
+    tree = Proof(over=Over.CONTENTS, threshold=2, classes=rows, nodes=(leaf,))
     assert certified(instance, tree, 3).bound_checked
     assert not certified(instance, replace(tree, nodes=(replace(leaf, scale=3),)), 3).ok
     assert not certified(instance, replace(tree, threshold=3), 4).ok
