@@ -52,15 +52,13 @@ PLACEMENT = row("start", "cpu")
 
 SLOTS = row("first", "last")
 
-WAITING = row("fragment", "length", "ready", "missing", "hurry_from")
-FOLLOWER = row("dispatch", "lag")
-OBSTACLE = row("start", "end", "dispatch")
+DISPATCH = row(
+    "cpu", "start", "length", "fragment", "ready_by", "previous", "waker", "waker_offset"
+)
+CUT_TIME = row("cpu", "time")
 
 NEVER = 2**62
 """For the patient rule: a time after everything that happens."""
-
-BLOCK, EVICTING_BLOCK = -1, -2
-"""For ``OBSTACLE``: stand for the dispatch of an obstacle that is none."""
 
 _beam = Functions(
     "beam",
@@ -75,10 +73,7 @@ _beam = Functions(
 
 _patience = Functions(
     "patience",
-    create=(
-        POINTER, ArrayOf(WAITING), ArrayOf(FOLLOWER), INTS, ArrayOf(OBSTACLE), INTS, INTS, INTS,
-        INT, INT,
-    ),
+    create=(POINTER, ArrayOf(DISPATCH), INTS, ArrayOf(CUT_TIME), INTS, INT, INT),
     destroy=(None, POINTER),
     run=(INT, POINTER, INT),
     placements=(INT, POINTER, ArrayOf(PLACEMENT)),
@@ -198,41 +193,30 @@ def beam_search(section: Section, **settings: float) -> SearchedSection | None:
     return SearchedSection(placements, *changes.tolist())
 
 
-class PatientInput(NamedTuple):
-    """A recording, as the patient rule reads it; ``core/trace/patient_rule.hpp`` has the rows.
+def patient_placements(  # noqa: PLR0913, PLR0917
+    dispatches: Rows, taken: Table, cuts: Rows, hurry_from: Table, cpus: int, patience: int
+) -> Rows:
+    """Return where the patient rule starts each dispatch: rows ``PLACEMENT``.
 
     Parameters
     ----------
     dispatches
-        Rows ``WAITING``.
-    followers, first_follower
-        Rows ``FOLLOWER``: what starts only after each dispatch; and where those of each begin, and
-        those of the last one end.
-    obstacles, first_obstacle
-        Rows ``OBSTACLE``: blocks and reserved places, by CPU and start, and after those of each CPU
-        one that begins ``NEVER``; and where those of each CPU begin.
-    cuts, first_cut
-        The times of cuts in the same order, with one that is ``NEVER``; and where those of each CPU
-        begin.
+        Rows ``DISPATCH``: those that may move, then what is fixed.
+    taken
+        Which of them keep their places, by CPU and start: what is fixed, and those whose places
+        are reserved.
+    cuts
+        Rows ``CUT_TIME``, by CPU and time.
+    hurry_from
+        From when on each that may move is urgent; ``NEVER`` if it is not at all.
+    cpus, patience
+        The number of CPUs, and for how long a dispatch waits before a CPU changes to its fragment.
     """
-
-    dispatches: Rows
-    followers: Rows
-    first_follower: Table
-    obstacles: Rows
-    first_obstacle: Table
-    cuts: Table
-    first_cut: Table
-
-
-def patient_placements(given: PatientInput, patience: int) -> Rows:
-    """Return where the patient rule starts each dispatch: rows ``PLACEMENT``."""
-    dispatches = given.dispatches
-    fragments = int(dispatches["fragment"].max(initial=-1)) + 1
-    rule = Made(_patience, *given, fragments, patience)
+    arrays = (dispatches, taken, cuts, hurry_from)
+    rule = Made(_patience, *arrays, cpus, patience, uses=arrays)
     while _patience.run(rule, EVENTS_A_CALL):
         pass
-    placements = np.empty(len(dispatches), PLACEMENT)
+    placements = np.empty(len(hurry_from), PLACEMENT)
     checked(_patience.placements(rule, placements))
     return placements
 

@@ -7,10 +7,10 @@ import math
 import numpy as np
 
 from dfopt.checks import LARGEST_TOTAL, check_integer
-from dfopt.compare.attainable.patient_replay import replayed
 from dfopt.compare.dispatches import NONE, Dispatches
 from dfopt.errors import InstanceError
-from dfopt.native.trace import NEVER
+from dfopt.native.library import rows_of
+from dfopt.native.trace import CUT_TIME, DISPATCH, NEVER, patient_placements
 from dfopt.trace.events import Flags, Integers
 
 HASTES, MORE_HASTE = 4, 4
@@ -144,3 +144,31 @@ def _before(dispatches: Dispatches, late: Flags, among: Flags) -> Flags:
                 found[cause] = True
                 to_visit.append(cause)
     return found
+
+
+def replayed(
+    dispatches: Dispatches, patience: int, *, reserved: Flags, hurry_from: Integers
+) -> Dispatches:
+    """Return the schedule of the rule; :func:`run_patiently` says what that is.
+
+    Parameters
+    ----------
+    dispatches
+        The dispatches and when they are ready.
+    patience
+        The time for which a dispatch waits before a CPU changes to its fragment.
+    reserved
+        Whether a dispatch has its recorded place reserved.
+    hurry_from
+        From when on a dispatch is urgent; ``NEVER`` if it is not at all.
+    """
+    every, cuts = dispatches.with_fixed, dispatches.cuts
+    taken = np.append(np.flatnonzero(reserved), np.arange(len(dispatches), len(every)))
+    is_place = taken < len(dispatches)
+    by_cpu = np.lexsort((is_place, every.end[taken], every.start[taken], every.cpu[taken]))
+    rows = rows_of(DISPATCH, **{name: getattr(every, name) for name in DISPATCH.names or ()})
+    of_cuts = rows_of(CUT_TIME, cpu=cuts.cpu, time=cuts.time)[np.lexsort((cuts.time, cuts.cpu))]
+    placements = patient_placements(
+        rows, taken[by_cpu], of_cuts, hurry_from, dispatches.cpus, patience
+    )
+    return dispatches.moved(placements["cpu"], placements["start"].copy())

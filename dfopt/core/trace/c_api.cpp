@@ -76,22 +76,18 @@ DFOPT_EXPORT std::int64_t dfopt_beam_best(const BeamSearch* search, Array<Placem
 
 namespace patience {
 
-// The arrays are those of Recording, in this order. Python destroys what it gets; it gets nothing
-// if they do not fit.
-DFOPT_EXPORT PatientRule*
-dfopt_patience_create(Array<const Dispatch> dispatches, Array<const Follower> followers,
-                      Array<const Index> first_follower, Array<const Obstacle> obstacles,
-                      Array<const Index> first_obstacle, Array<const Time> cuts,
-                      Array<const Index> first_cut, std::int64_t fragments, Time patience) {
-    if (!dispatches.fits() || !followers.fits() || !obstacles.fits() || !cuts.fits() ||
-        !first_obstacle.fits() || !first_cut.fits() || first_obstacle.rows != first_cut.rows ||
-        !are_begins(first_follower, dispatches.rows, followers)) {
+// The arrays are those of Recording, in this order. They must live as long as the rule, which
+// Python destroys; it gets none if they do not fit.
+DFOPT_EXPORT PatientRule* dfopt_patience_create(Array<const Dispatch> dispatches,
+                                                Array<const Index> taken, Array<const Cut> cuts,
+                                                Array<const Time> hurry_from, std::int64_t cpus,
+                                                Time patience) {
+    if (!dispatches.fits() || !taken.fits() || !cuts.fits() || !hurry_from.fits() ||
+        hurry_from.rows > dispatches.rows) {
         return nullptr;
     }
-    return new PatientRule({dispatches.copied(), followers.copied(), first_follower.copied(),
-                            obstacles.copied(), first_obstacle.copied(), cuts.copied(),
-                            first_cut.copied()},
-                           fragments, patience);
+    return new PatientRule({dispatches.span(), taken.span(), cuts.span(), hurry_from.span()}, cpus,
+                           patience);
 }
 
 DFOPT_EXPORT void dfopt_patience_destroy(PatientRule* rule) { delete rule; }

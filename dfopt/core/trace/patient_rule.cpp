@@ -1,23 +1,45 @@
 #include "patient_rule.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace dfopt::patience {
 
-PatientRule::PatientRule(Recording recording, Index fragments, Time patience)
-    : recording_(std::move(recording)), patience_(patience), unstarted_(end()), placements_(end()),
-      own_(end() + fragments), common_(end() + 1), is_queued_(end()), turn_(end() + 1),
-      not_due_(end()) {
+PatientRule::PatientRule(const Recording& recording, Index cpus, Time patience)
+    : recording_(recording), patience_(patience), unstarted_(end()), placements_(end()),
+      ready_(end()), missing_(end()), next_(end(), none), woken_(end(), none),
+      sibling_(end(), none), own_(end() + fragments()), common_(end() + 1), is_queued_(end()),
+      turn_(end() + 1), not_due_(end()) {
     turn_[end()] = never;
-    for (std::size_t cpu = 0; cpu < recording_.first_obstacle.size(); ++cpu) {
-        cpus_.push_back({.obstacle = recording_.first_obstacle[cpu],
-                         .cut = recording_.first_cut[cpu],
+    Index taken = 0, cut = 0;
+    for (Index cpu = 0; cpu < cpus; ++cpu) {
+        const Index first_taken = taken, first_cut = cut;
+        while (taken < std::ssize(recording_.taken) &&
+               recording_.dispatches[recording_.taken[taken]].cpu == cpu) {
+            ++taken;
+        }
+        while (cut < std::ssize(recording_.cuts) && recording_.cuts[cut].cpu == cpu) ++cut;
+        cpus_.push_back({.taken = first_taken,
+                         .taken_end = taken,
+                         .cut = first_cut,
+                         .cut_end = cut,
                          .untried = end()});
     }
     for (Index dispatch = 0; dispatch < end(); ++dispatch) {
         const Dispatch& own = recording_.dispatches[dispatch];
-        if (own.missing == 0) to_come_.emplace(own.ready, dispatch);
+        ready_[dispatch] = own.ready_by;
+        missing_[dispatch] = (own.previous != none) + (own.waker != none);
+        if (missing_[dispatch] == 0) to_come_.emplace(own.ready_by, dispatch);
+        if (own.previous != none) next_[own.previous] = dispatch;
+        if (own.waker != none) sibling_[dispatch] = std::exchange(woken_[own.waker], dispatch);
     }
+}
+
+// Returns the number of fragments.
+Index PatientRule::fragments() const {
+    Index largest = none;
+    for (const Dispatch& own : recording_.dispatches) largest = std::max(largest, own.fragment);
+    return largest + 1;
 }
 
 Index PatientRule::run(std::int64_t events) {
@@ -50,32 +72,41 @@ void PatientRule::let_wait() {
         is_queued_[dispatch] = true;
         turn_[dispatch] = ++queued_;
         move_marks(end(), dispatch);
-        if (own.hurry_from < never) urgent_.emplace(own.hurry_from, dispatch);
+        const Time hurry_from = recording_.hurry_from[dispatch];
+        if (hurry_from < never) urgent_.emplace(hurry_from, dispatch);
     }
+}
+
+// Returns when the next place on a CPU is taken.
+Time PatientRule::next_taken(const Cpu& cpu) const {
+    if (cpu.taken == cpu.taken_end) return never;
+    return recording_.dispatches[recording_.taken[cpu.taken]].start;
 }
 
 // Returns a dispatch that starts at its reserved place now.
 //
-// Passes over the obstacles that have begun. If nobody starts, finds out for each CPU until when a
+// Passes over the places that have begun. If nobody starts, finds out for each CPU until when a
 // dispatch may run that starts now.
 PatientRule::Choice PatientRule::at_its_place() {
     for (Index cpu = 0; cpu < std::ssize(cpus_); ++cpu) {
         Cpu& own = cpus_[cpu];
-        for (; recording_.cuts[own.cut] <= now_; ++own.cut) own.held = none;
-        for (;; ++own.obstacle) {
-            const Obstacle& obstacle = recording_.obstacles[own.obstacle];
-            const Index dispatch = obstacle.dispatch;
-            if (dispatch >= 0 && placements_[dispatch].cpu != none) continue; // it ran earlier
-            if (obstacle.start > now_) break;
-            if (dispatch >= 0) {
-                if (is_queued_[dispatch]) return {dispatch, cpu};
+        for (; own.cut < own.cut_end && recording_.cuts[own.cut].time <= now_; ++own.cut) {
+            own.held = none;
+        }
+        for (; own.taken < own.taken_end; ++own.taken) {
+            const Index number = recording_.taken[own.taken];
+            const bool may_move = number < end();
+            if (may_move && placements_[number].cpu != none) continue; // it ran earlier
+            const Dispatch& taking = recording_.dispatches[number];
+            if (taking.start > now_) break;
+            if (may_move) {
+                if (is_queued_[number]) return {number, cpu};
                 break;
             }
-            own.free_at = std::max(own.free_at, obstacle.end);
-            if (dispatch == evicting_block) own.held = none;
+            own.free_at = std::max(own.free_at, taking.start + taking.length);
+            if (taking.fragment == evicts) own.held = none;
         }
-        const bool is_idle = own.free_at <= now_;
-        own.usable_until = is_idle ? recording_.obstacles[own.obstacle].start : -never;
+        own.usable_until = own.free_at <= now_ ? next_taken(own) : -never;
     }
     return {};
 }
@@ -141,7 +172,7 @@ PatientRule::Choice PatientRule::by_rule() {
     // Then CPUs that have nothing to lose, and dispatches that have waited for long.
     Index dispatch = first_fitting(is_empty ? never : now_ - patience_);
     for (; dispatch != end(); dispatch = common_.after(dispatch)) {
-        const bool is_due = recording_.dispatches[dispatch].ready + patience_ <= now_;
+        const bool is_due = ready_[dispatch] + patience_ <= now_;
         if (!is_due && !is_empty) break;
         const Index cpu = cpu_for(dispatch);
         if (cpu != none && (is_due || cpus_[cpu].held == none)) return {dispatch, cpu};
@@ -181,7 +212,7 @@ Index PatientRule::first_fitting(Time ready_by) {
         if (turn_[cpu.untried] < turn_[dispatch]) dispatch = cpu.untried;
     }
     while (dispatch != end() && now_ + recording_.dispatches[dispatch].length > latest &&
-           recording_.dispatches[dispatch].ready <= ready_by) {
+           ready_[dispatch] <= ready_by) {
         dispatch = common_.after(dispatch);
     }
     for (Cpu& cpu : cpus_) {
@@ -204,13 +235,16 @@ void PatientRule::start(Choice choice) {
     cpu.held = own.fragment;
     cpu.free_at = cpu.used_at = now_ + own.length;
     --unstarted_;
-    const Index last = recording_.first_follower[choice.dispatch + 1];
-    for (Index i = recording_.first_follower[choice.dispatch]; i < last; ++i) {
-        const auto [follower, lag] = recording_.followers[i];
-        Dispatch& other = recording_.dispatches[follower];
-        other.ready = std::max(other.ready, now_ + lag);
-        if (--other.missing == 0) to_come_.emplace(other.ready, follower);
+    if (next_[choice.dispatch] != none) release(next_[choice.dispatch], cpu.free_at);
+    for (Index woken = woken_[choice.dispatch]; woken != none; woken = sibling_[woken]) {
+        release(woken, now_ + recording_.dispatches[woken].waker_offset);
     }
+}
+
+// Lets a dispatch be ready at a time at the earliest, as one has started that it waited for.
+void PatientRule::release(Index dispatch, Time time) {
+    ready_[dispatch] = std::max(ready_[dispatch], time);
+    if (--missing_[dispatch] == 0) to_come_.emplace(ready_[dispatch], dispatch);
 }
 
 // Lets what points at a dispatch of the common queue, or at its end, point at another one.
@@ -226,8 +260,8 @@ void PatientRule::move_marks(Index dispatch, Index following) {
 bool PatientRule::lapse() {
     bool lapses = false;
     for (Cpu& cpu : cpus_) {
-        if (recording_.obstacles[cpu.obstacle].start <= now_) {
-            ++cpu.obstacle;
+        if (next_taken(cpu) <= now_) {
+            ++cpu.taken;
             lapses = true;
         }
     }
@@ -241,13 +275,10 @@ Time PatientRule::next_event() {
     bool is_idle = false;
     for (const Cpu& cpu : cpus_) {
         is_idle = is_idle || cpu.free_at <= now_;
-        following = std::min(
-            following, cpu.free_at > now_ ? cpu.free_at : recording_.obstacles[cpu.obstacle].start);
+        following = std::min(following, cpu.free_at > now_ ? cpu.free_at : next_taken(cpu));
     }
     if (!is_idle) return following;
-    const auto due_at = [this](Index dispatch) {
-        return recording_.dispatches[dispatch].ready + patience_;
-    };
+    const auto due_at = [this](Index dispatch) { return ready_[dispatch] + patience_; };
     while (not_due_ != end() && due_at(not_due_) <= now_) not_due_ = common_.after(not_due_);
     if (not_due_ != end()) following = std::min(following, due_at(not_due_));
     return std::min(following, next_urgent_);

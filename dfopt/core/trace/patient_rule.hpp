@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "../base.hpp"
+#include "dispatch.hpp"
 
 #include <functional>
 #include <queue>
@@ -12,46 +12,13 @@
 
 namespace dfopt::patience {
 
-using Time = std::int64_t;
-using Index = std::int64_t;
-
-// Stands for a dispatch, a CPU or a fragment where there is none.
-constexpr Index none = -1;
-
-// A time after everything that happens.
-constexpr Time never = Time{1} << 62;
-
-// In place of the dispatch of an obstacle that is a block.
-constexpr Index block = -1, evicting_block = -2;
-
-struct Dispatch {
-    Index fragment;
-    Time length;
-    Time ready;           // as far as it is known
-    std::int64_t missing; // the number of dispatches that it waits for and that have not started
-    Time hurry_from;      // from when on it is urgent, or `never`
-};
-
-// What starts only after a dispatch, and how long after its start at the earliest.
-struct Follower {
-    Index dispatch;
-    Time lag;
-};
-
-// A block, or the place that is reserved for a dispatch.
-struct Obstacle {
-    Time start, end;
-    Index dispatch;
-};
-
+// What has been recorded.
 struct Recording {
-    std::vector<Dispatch> dispatches;
-    std::vector<Follower> followers;
-    std::vector<Index> first_follower; // of each dispatch, and the end of the last one's
-    std::vector<Obstacle> obstacles;   // by CPU and start; the last one of each CPU begins `never`
-    std::vector<Index> first_obstacle; // of each CPU
-    std::vector<Time> cuts;            // by CPU and time; the last one of each CPU is `never`
-    std::vector<Index> first_cut;      // of each CPU
+    std::span<const Dispatch> dispatches; // those that may move, then what is fixed
+    std::span<const Index> taken;         // which of them keep their places, by CPU and start
+    std::span<const Cut> cuts;            // by CPU and time
+    std::span<const Time> hurry_from; // from when on each that may move is urgent, or `never`; one
+                                      // of them keeps its place as long as it does not run earlier
 };
 
 // Numbers in circular lists, each of which begins and ends with a number that stands for its end.
@@ -80,15 +47,10 @@ class Rings {
     std::vector<Index> after_, before_;
 };
 
-struct Placement {
-    Time start;
-    Index cpu = none;
-};
-
 class PatientRule {
   public:
-    // `fragments` is the number of fragments.
-    PatientRule(Recording recording, Index fragments, Time patience);
+    // `cpus` is the number of CPUs. What the recording refers to must live as long as the rule.
+    PatientRule(const Recording& recording, Index cpus, Time patience);
 
     // Goes on by this number of events. Returns the number of dispatches that have not started.
     Index run(std::int64_t events);
@@ -98,7 +60,8 @@ class PatientRule {
 
   private:
     struct Cpu {
-        Index obstacle, cut;        // the next ones
+        Index taken, taken_end;     // which places are taken from now on
+        Index cut, cut_end;         // the cuts to come
         Time free_at = -never;      // until when it is taken
         Time used_at = -never;      // when its last dispatch ended
         Index held = none;          // its fragment
@@ -116,7 +79,9 @@ class PatientRule {
     using Due = std::pair<Time, Index>;
     using DueQueue = std::priority_queue<Due, std::vector<Due>, std::greater<>>;
 
+    Index fragments() const;
     void let_wait();
+    Time next_taken(const Cpu& cpu) const;
     Choice at_its_place();
     Choice urgent(Time usable);
     Choice by_rule();
@@ -124,18 +89,25 @@ class PatientRule {
     Index cpu_for(Index dispatch) const;
     Index first_fitting(Time ready_by);
     void start(Choice choice);
+    void release(Index dispatch, Time time);
     bool lapse();
     Time next_event();
     void move_marks(Index dispatch, Index following);
 
-    Index end() const { return std::ssize(recording_.dispatches); }
+    Index end() const { return std::ssize(recording_.hurry_from); }
 
-    Recording recording_;
+    const Recording recording_;
     const Time patience_;
     Time now_ = -never;
     Index unstarted_;
     std::vector<Cpu> cpus_;
     std::vector<Placement> placements_;
+    std::vector<Time> ready_; // when each dispatch is ready, as far as it is known
+    std::vector<int>
+        missing_; // the number of dispatches that each waits for and that have not started
+    std::vector<Index> next_;    // the next dispatch of its task,
+    std::vector<Index> woken_;   // the first one that it wakes,
+    std::vector<Index> sibling_; // and the next one that its waker wakes
 
     // The dispatches that wait. In both kinds of queues the one that has waited longest is first.
     Rings own_;    // one queue for each fragment; their ends are the numbers after all dispatches
