@@ -66,7 +66,7 @@ def _setting(text: str) -> tuple[str, object]:
     try:
         document = parse_toml(f"value = {value}", what="a value")
     except DfoptError:
-        from dfopt.simulate.times_with_units import TIME_WITH_UNIT
+        from dfopt.simulate.scenario_document import TIME_WITH_UNIT
 
         if BARE_WORD.fullmatch(value) or TIME_WITH_UNIT.fullmatch(value):
             return key, value

@@ -2,7 +2,7 @@
 
 from dfopt.problem.cache import UNMANAGED
 from dfopt.simulate.caches import CacheSizes
-from dfopt.simulate.contract import NOBODY, KernelInterface, Policy, State, Thread, Why
+from dfopt.simulate.contract import NOBODY, KernelInterface, Policy, SpinLock, State, Thread, Why
 from dfopt.simulate.kernel import Kernel
 from dfopt.simulate.policies import POLICIES, policy_named
 from dfopt.simulate.recorder import Counters
@@ -20,7 +20,6 @@ from dfopt.simulate.simulation import (
     UnfitError,
     simulate_once,
 )
-from dfopt.simulate.spin_lock import SpinLock
 from dfopt.simulate.workload import Burst, NewThread, Workload, WorkloadKind
 from dfopt.simulate.workloads import WORKLOADS
 

@@ -27,20 +27,14 @@ from dfopt.simulate.contract import (
     NOBODY,
     USER,
     Policy,
+    SpinLock,
     State,
+    Task,
     Thread,
     Why,
 )
-from dfopt.simulate.policy_errors import (
-    STALLED,
-    forbidden_cpu,
-    stalled,
-    wrong_pick,
-    wrong_slice,
-)
 from dfopt.simulate.recorder import packed
-from dfopt.simulate.requests import Requests
-from dfopt.simulate.spin_lock import SpinLock, Task
+from dfopt.simulate.requests import STALLED, Requests
 from dfopt.simulate.workload import Burst, Pause
 from dfopt.trace.events import Stop
 
@@ -151,9 +145,7 @@ class Cpu:
         kernel = self._kernel
         if kernel.machine.wake_time:
             kernel.tasks.append(kernel.machine.wake_time)
-            self._work(self.choose)
-        else:
-            self.choose()
+        self._choose_then()
 
     def choose(self) -> None:  # noqa: PLR0912 - in one piece, since nothing is done as often
         """Let the policy pick threads until one of them has a burst to run, or it picks none."""
@@ -171,7 +163,7 @@ class Cpu:
                 self._rest()
                 return
             if thread.__class__ is not Thread or thread.state is not READY:
-                raise wrong_pick(policy, number, thread)
+                raise kernel.fault(_wrong_pick(thread, number))
             thread.state = RUNNING
             band = thread.band
             waiting[band] -= 1
@@ -190,12 +182,19 @@ class Cpu:
                 del resting[number]
             time_slice = (policy.slice(thread, number) if self._has_slices else 0) or FOREVER
             if time_slice.__class__ is not int or time_slice < 0:
-                raise wrong_slice(policy, thread, time_slice)
+                raise kernel.fault(
+                    f"gives {thread.name} a time slice of {time_slice}; give it a positive "
+                    "integer, or 0 for one without an end"
+                )
             self._slice = time_slice
             if thread.cpu != number:
                 # Where it has run before it may run.
                 if thread.cpus_allowed is not None and number not in thread.cpus_allowed:
-                    raise forbidden_cpu(policy, number, thread)
+                    allowed = ", ".join(map(str, sorted(thread.cpus_allowed)))
+                    raise kernel.fault(
+                        f"lets {thread.name} run on CPU {number}, but it may run on {allowed} "
+                        "only; look at cpus_allowed in pick()"
+                    )
                 thread.cpu = number
                 if self._row_thread is thread:
                     # It has run elsewhere since.
@@ -212,33 +211,23 @@ class Cpu:
             if kernel.tasks:
                 self._work(self.choose)
                 return
-        raise stalled(policy, kernel.now)
+        raise kernel.stalled()
 
     def burst_ends(self) -> None:
         """Act on the end of a burst or a time slice, or on a thread that had to pay first."""
         kernel = self._kernel
         thread = self._running[self.number]
         assert thread is not None
-        # _execute() and _choose_then() without the calls: nothing else is done as often.
-        now = kernel.now
-        executed = now - self._begins
-        thread.left = left = thread.left - executed
-        thread.run_time += executed
-        self._slice -= executed
-        self._begins = self._row_end = now
-        is_taken = self._is_taken
-        self._is_taken = False
-        if left:
+        self._execute(thread, kernel.now)
+        is_taken, self._is_taken = self._is_taken, False
+        if thread.left:
             self._puts_back(thread, PREEMPTED if is_taken else EXPIRED)
         else:
             if is_taken:  # in case it goes on with another burst
                 kernel.preempt(self.number)
             if self._goes_on(thread):
                 return
-        if kernel.tasks:
-            self._work(self.choose)
-        else:
-            self.choose()
+        self._choose_then()
 
     def take_off(self) -> None:
         """Take the running thread off, as soon as it has paid and executed something."""
@@ -427,9 +416,7 @@ class Cpu:
             begins += penalty
         self._begins = begins
         left = thread.left
-        ends = begins + (left if left < self._slice else self._slice)
-        self.due = number = next(self._numbers)
-        heappush(self._agenda, (ends, number, self))
+        self._await(begins + (left if left < self._slice else self._slice))
 
     def _await(self, time: int) -> None:
         """Wait for the end of the burst, of the time slice, or of a task in the scheduler."""
@@ -608,3 +595,13 @@ class Cpu:
                 self._served += time
             if self._joins and self._running[self.number] is row:
                 self._join_gap()
+
+
+def _wrong_pick(picked: object, cpu: int) -> str:
+    """Return what is wrong with a pick that is no thread, or cannot run."""
+    if isinstance(picked, Thread):
+        return (
+            f"lets {picked.name} run on CPU {cpu}, which is {picked.state.value}; pick ready "
+            "threads only"
+        )
+    return f"picks {picked!r} for CPU {cpu}; return a thread, or None"

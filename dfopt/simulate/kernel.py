@@ -19,13 +19,12 @@ from heapq import heappop, heappush
 from typing import Any
 
 from dfopt.checks import LARGEST_TOTAL
+from dfopt.errors import DfoptError
 from dfopt.problem.cache import Cache
-from dfopt.simulate.contract import NOBODY, Policy, Thread
+from dfopt.simulate.contract import NOBODY, Policy, State, Task, Thread
 from dfopt.simulate.cpu import Cpu
-from dfopt.simulate.policy_errors import STALLED, endless, stalled, stuck
-from dfopt.simulate.requests import Requests
+from dfopt.simulate.requests import STALLED, Requests
 from dfopt.simulate.scenario import Machine
-from dfopt.simulate.spin_lock import Task
 from dfopt.simulate.workload import NewThread, Workload
 
 
@@ -98,7 +97,9 @@ class Kernel(Requests):
             now, number, what = heappop(heap)
             if now > last:
                 if last != until:
-                    raise endless()
+                    raise DfoptError(
+                        "the simulation lasts longer than 2^62; give its times a larger unit"
+                    )
                 is_cut = True
                 break
             if what.__class__ is Cpu:
@@ -184,7 +185,7 @@ class Kernel(Requests):
     def _is_awaited(self, since: int) -> bool:
         """Return whether a thread will still act after :data:`STALLED` calls from ``since`` on."""
         if self.now == since:
-            raise stalled(self.policy, self.now)
+            raise self.stalled()
         return any(
             what.due == number and not what.is_at_work
             if isinstance(what, Cpu)
@@ -207,7 +208,7 @@ class Kernel(Requests):
                 preempted.remove(number)
                 cpu.take_off()
             if position > STALLED:
-                raise stalled(self.policy, self.now)
+                raise self.stalled()
         asked.clear()
         self.settled = 0
 
@@ -219,4 +220,18 @@ class Kernel(Requests):
         self.counters.executed = sum(thread.run_time for thread in self.threads)
         self.counters.end = self.now
         if self.alive and not is_cut:
-            raise stuck(self.policy, self.threads)
+            raise self._stuck()
+
+    def _stuck(self) -> DfoptError:
+        """Return the error of a simulation in which threads wait, but nothing happens any more."""
+        lost = [thread.name for thread in self.threads if thread.state is State.READY]
+        if lost:
+            return self.fault(
+                f"has lost {len(lost)} ready threads, {lost[0]} among them: all CPUs are idle; let "
+                "pick() return them"
+            )
+        blocked = [thread for thread in self.threads if thread.state is State.BLOCKED]
+        return DfoptError(
+            f"the workload is in a deadlock: {len(blocked)} threads wait for each other, "
+            f"{blocked[0].name} for {blocked[0].waits_for}"
+        )

@@ -15,7 +15,8 @@ from dfopt.errors import DfoptError
 from dfopt.problem.cache import UNMANAGED
 from dfopt.problem.cache_domains import CacheDomains
 from dfopt.simulate.contract import Thread
-from dfopt.trace.events import Flags, Forks, Integers, Numbers, Wakeups
+from dfopt.trace.events import Forks, Integers, Numbers, Wakeups
+from dfopt.trace.latest_of_same import changes
 from dfopt.trace.nice import NICE_0
 from dfopt.trace.quality import Quality
 from dfopt.trace.trace import NOT_GIVEN, Numbering, Trace, TraceHeader, TraceTask
@@ -126,14 +127,14 @@ class Recorder:
         counters.busy = [
             int((end - start)[cpu == cpu_number].sum()) for cpu_number in range(len(counters.busy))
         ]
-        counters.context_switches = _changes(thread, cpu)
+        counters.context_switches = changes(thread, cpu, np.ones(len(cpu), bool))
         managed = fragment != UNMANAGED
         counted = managed if managed.any() else ~managed  # as for all figures of service
-        counters.migrations = _changes(cpu, thread, counted)
+        counters.migrations = changes(cpu, thread, counted)
         if domains is not None:
             domain = np.array(domains.domain_of)[cpu]
-            counters.far_migrations = _changes(domain, thread, counted)
-        counters.fragment_switches = _changes(fragment[managed], cpu[managed])
+            counters.far_migrations = changes(domain, thread, counted)
+        counters.fragment_switches = changes(fragment[managed], cpu[managed], managed[managed])
 
     def trace(
         self, *, cpus: int, threads: Sequence[Thread], fragments: Sequence[str], header: TraceHeader
@@ -195,16 +196,3 @@ class Recorder:
             header=header,
             quality=Quality(events=len(cpu)),
         )
-
-
-def _changes(value: Integers, of_each: Integers, counted: Flags | None = None) -> int:
-    """Return how often a value differs from the one before it with the same ``of_each``.
-
-    Only changes to ``counted`` values count; None: all.
-    """
-    # Numbers of a few bits are sorted in linear time.
-    few_bits = np.min_scalar_type(int(of_each.max(initial=0)))
-    order = np.argsort(of_each.astype(few_bits), kind="stable")
-    value, of_each = value[order], of_each[order]
-    changes = (of_each[1:] == of_each[:-1]) & (value[1:] != value[:-1])
-    return int((changes if counted is None else changes & counted[order][1:]).sum())

@@ -9,17 +9,22 @@ from itertools import count
 from types import SimpleNamespace
 from typing import Any
 
+from dfopt.errors import DfoptError
 from dfopt.problem.cache import Cache
-from dfopt.simulate.contract import DISK, NOBODY, Policy, State, Thread, Why
-from dfopt.simulate.policy_errors import no_cpu, wrong_call, wrong_cpu, wrong_time
+from dfopt.simulate.contract import DISK, NOBODY, Policy, SpinLock, State, Task, Thread, Why
 from dfopt.simulate.recorder import Counters, Recorder, packed_wakeup
 from dfopt.simulate.scenario import LockDistribution, Machine
-from dfopt.simulate.spin_lock import SpinLock, Task
 from dfopt.simulate.workload import NewThread, Workload
 
 # Members of an enumeration take long to look up.
 READY = State.READY
 NEW, WOKEN = Why.NEW, Why.WOKEN
+
+STALLED = 1_000_000
+"""An endless loop has at least this number of dispatches, or calls of the policy, at one moment.
+
+A deadlock has at least this number of calls without a thread that acts in between or later.
+"""
 
 Event = tuple[int, int, Any]
 """Time, unique number, and object: a CPU at the end of its burst, its time slice or a task in the
@@ -119,39 +124,32 @@ class Requests:
 
     def preempt(self, cpu: int) -> None:
         """Let a CPU choose anew after the current event."""
-        if cpu not in self._cpu_numbers:
-            raise wrong_cpu(self.policy, self.cpus, cpu)
+        self._check(cpu)
         self.preempted.add(cpu)
         self._ask((cpu,))
 
     def offer(self, cpu: int) -> None:
         """Ask a CPU to pick after the current event, if it is idle then."""
-        if cpu not in self._cpu_numbers:
-            raise wrong_cpu(self.policy, self.cpus, cpu)
+        self._check(cpu)
         self._ask((cpu,))
 
     def acquire(self, lock: SpinLock, hold: int | None = None) -> None:
         """Take a lock for one operation of the CPU at work."""
         if hold is None:
             hold = self.machine.lock_time
-        elif hold.__class__ is not int or hold < 0:
-            raise wrong_time(self.policy, self.now, hold)
-        if hold:
+        if self._is_some(hold):
             if self._holds is not None:
                 hold = max(1, round(self._holds.expovariate(1 / hold)))
             self.tasks.append((lock, hold))
 
     def spend(self, time: int) -> None:
         """Let the CPU at work spend time on the policy."""
-        if time.__class__ is not int or time < 0:
-            raise wrong_time(self.policy, self.now, time)
-        if time:
+        if self._is_some(time):
             self.tasks.append(time)
 
     def charge(self, cpu: int) -> None:
         """Let another CPU do what comes next, in a function called by time."""
-        if cpu not in self._cpu_numbers:
-            raise wrong_cpu(self.policy, self.cpus, cpu)
+        self._check(cpu)
         if self.tasks:
             self.shares.append((self.charged, *self.taken()))
         self.charged = cpu
@@ -164,6 +162,17 @@ class Requests:
         del self.asked[self.settled :]
         return tasks, asked
 
+    def fault(self, problem: str) -> DfoptError:
+        """Return the error of a policy that breaks its contract."""
+        return DfoptError(f"the policy {self.policy.name!r} {problem}")
+
+    def stalled(self) -> DfoptError:
+        """Return the error of a loop without an end."""
+        return DfoptError(
+            f"under the policy {self.policy.name!r} time stands still at {self.now}: threads are "
+            "picked again and again and execute nothing"
+        )
+
     def cost_nothing(self) -> None:
         """Let what the present callbacks have asked for take no time."""
         self.tasks.clear()
@@ -172,7 +181,10 @@ class Requests:
     def call_at(self, time: int, happening: Callable[[], None]) -> None:
         """Call a function at a time."""
         if time.__class__ is not int or time < self.now:
-            raise wrong_call(self.policy, self.now, time)
+            raise self.fault(
+                f"asks at {self.now} for a call at {time}; name a time that is an integer and not "
+                "over"
+            )
         heappush(self.agenda, (time, next(self.numbers), happening))
 
     def is_idle(self, cpu: int) -> bool:
@@ -193,7 +205,11 @@ class Requests:
         if new.cpus_allowed is not None:
             allowed = frozenset(new.cpus_allowed).intersection(self._cpu_numbers)
             if not allowed:
-                raise no_cpu(new, self.cpus)
+                named = ", ".join(map(str, sorted(new.cpus_allowed)))
+                raise DfoptError(
+                    f"the thread {new.name} may run on CPU {named} only, but there are only 0 to "
+                    f"{self.cpus - 1}; allow one of them"
+                )
             if len(allowed) < self.cpus:
                 thread.cpus_allowed = allowed
         self.threads.append(thread)
@@ -231,8 +247,23 @@ class Requests:
                 self._ask(self.resting)
         elif target in self.resting:
             self._ask((target,))
-        elif target not in self._cpu_numbers and target != NOBODY:
-            raise wrong_cpu(self.policy, self.cpus, target)
+        elif target != NOBODY:
+            self._check(target)
+
+    def _check(self, cpu: int) -> None:
+        """Refuse a CPU that does not exist."""
+        if cpu not in self._cpu_numbers:
+            raise self.fault(
+                f"names CPU {cpu!r}, but there are only 0 to {self.cpus - 1}; name one of them"
+            )
+
+    def _is_some(self, time: int) -> bool:
+        """Return whether there is any time to spend; refuse an impossible one."""
+        if time.__class__ is not int or time < 0:
+            raise self.fault(
+                f"spends a time of {time} at {self.now}; name an integer that is not negative"
+            )
+        return time > 0
 
     def _ask(self, cpus: Collection[int]) -> None:
         """Ask CPUs to choose; if any of them is idle, the CPU at work takes time to call it."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Mapping
+from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,7 +19,6 @@ from dfopt.problem.penalties import PenaltyF, PenaltyG
 from dfopt.simulate.parameters import made
 from dfopt.simulate.policies import POLICIES, policy_with
 from dfopt.simulate.scenario import USUAL_UNIT, Scenario, ScenarioValues
-from dfopt.simulate.times_with_units import is_time_with_unit, time_in
 from dfopt.simulate.workloads import WORKLOADS
 from dfopt.simulate.workloads.own_workload import (
     in_folder as in_folder_of_workload,
@@ -28,11 +29,23 @@ from dfopt.simulate.workloads.own_workload import (
 )
 from dfopt.simulate.workloads.replay import Replay
 from dfopt.structs import document_of, replace
+from dfopt.time_units import NANOSECONDS
 from dfopt.trace.trace import Trace
 from dfopt.type_reader import described_value
 
 FIXED = ("format", "base")
 """Keys that no setting may change."""
+
+TIME_WITH_UNIT = re.compile(rf"(?P<number>\d+(\.\d+)?)\s*(?P<unit>{'|'.join(NANOSECONDS)})")
+
+TIME_WORDS = frozenset(
+    ("average", "cost", "epoch", "granularity", "interval", "latency", "limit", "patience",
+     "slice", "time", "until")
+)  # fmt: skip
+"""Parameters of policies, machines and workloads with one of these words in their names are times.
+
+All others are counts, shares and the like.
+"""
 
 
 def _workload(value: object) -> str:
@@ -217,6 +230,40 @@ def settings_document(settings: Mapping[str, object], unit: str) -> Document:
             over = {part: over}
         document = merged(document, over)
     return document
+
+
+def is_time_with_unit(key: str, value: object) -> bool:
+    """Return whether a value is a time with a unit, and the key one of a time."""
+    *_, name = key.split(".")
+    return (
+        isinstance(value, str)
+        and TIME_WITH_UNIT.fullmatch(value) is not None
+        and not TIME_WORDS.isdisjoint(name.split("_"))
+    )
+
+
+def time_in(unit: str, text: str) -> int:
+    """Return a time with a unit, such as ``30s``, in the unit of a scenario.
+
+    Raises
+    ------
+    FileError
+        When this unit cannot express it.
+    """
+    found = TIME_WITH_UNIT.fullmatch(text)
+    assert found is not None
+    if unit not in NANOSECONDS:
+        raise FileError(
+            f"{text} means nothing in a scenario whose times are in {unit!r}; give a number in "
+            "this unit"
+        )
+    time = Decimal(found["number"]) * NANOSECONDS[found["unit"]] / NANOSECONDS[unit]
+    if time != time.to_integral_value():
+        raise FileError(
+            f"{text} cannot be said in a scenario whose times are whole {unit}; give a multiple of "
+            f"1{unit}"
+        )
+    return int(time)
 
 
 def _path(key: str) -> tuple[str, ...]:

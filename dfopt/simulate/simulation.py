@@ -11,12 +11,11 @@ from msgspec import field
 from dfopt.errors import DfoptError
 from dfopt.problem.instance import Objective
 from dfopt.simulate.caches import CacheCounts, LineCaches, penalty_caches
-from dfopt.simulate.contract import Policy
+from dfopt.simulate.contract import Policy, SpinLock
 from dfopt.simulate.kernel import Kernel
 from dfopt.simulate.policies import policy_with
 from dfopt.simulate.recorder import Counters
 from dfopt.simulate.scenario import Scenario
-from dfopt.simulate.spin_lock import SpinLock
 from dfopt.structs import DocumentPart, Natural, NonNegative, Positive, Share, replace
 from dfopt.trace.lengths import Lengths
 from dfopt.trace.service import Service, service_of

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from dfopt.errors import DfoptError
 from dfopt.structs import REQUIRED, DocumentPart, Natural, NonNegative, Positive, Share, written
 from dfopt.trace.events import Flags, Integers, Numbers, Stop
-from dfopt.trace.latest_of_same import latest_of_same
+from dfopt.trace.latest_of_same import changes
 from dfopt.trace.nice import NICE_0
 from dfopt.trace.readiness import Readiness, readiness_of, without_wakeups
 from dfopt.trace.trace import UNMANAGED, Trace
@@ -103,7 +103,7 @@ def service_of(trace: Trace) -> Service:
     allocation in shared computer systems*, 1984.
     """
     counts = counted_dispatches(trace)
-    migrations = _moves(trace, trace.cpu, counts)
+    migrations = changes(trace.cpu, trace.task, counts)
     try:
         waits = KnownWaits(trace, counts)
     except DfoptError as error:
@@ -291,11 +291,4 @@ def _due(weights: NDArray[np.float64], runs: Integers, wanted: Integers) -> NDAr
 
 def far_migrations(trace: Trace, domain_of: Integers) -> int:
     """Return how many migrations come from a CPU of another domain; ``domain_of`` is by CPU."""
-    return _moves(trace, domain_of[trace.cpu], counted_dispatches(trace))
-
-
-def _moves(trace: Trace, place: Numbers | Integers, counts: Flags) -> int:
-    """Return how many dispatches that count come from another place."""
-    before = latest_of_same(trace.task)
-    moved = (before >= 0) & (place[before] != place)
-    return int((moved & counts).sum())
+    return changes(domain_of[trace.cpu], trace.task, counted_dispatches(trace))

@@ -9,8 +9,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-from dfopt.simulate.contract import Policy, Thread
-from dfopt.simulate.spin_lock import SpinLock
+from dfopt.simulate.contract import Policy, SpinLock, Thread
 from dfopt.structs import Natural, Positive
 
 PRIORITIES = 140

@@ -9,8 +9,7 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from dfopt.simulate.contract import Policy, Thread, Why
-from dfopt.simulate.spin_lock import SpinLock
+from dfopt.simulate.contract import Policy, SpinLock, Thread, Why
 from dfopt.structs import Positive
 
 

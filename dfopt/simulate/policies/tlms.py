@@ -15,11 +15,11 @@ from dfopt.simulate.contract import (
     NOBODY,
     USER,
     KernelInterface,
+    SpinLock,
     Thread,
     TimeSliced,
     Why,
 )
-from dfopt.simulate.spin_lock import SpinLock
 from dfopt.structs import Natural
 
 

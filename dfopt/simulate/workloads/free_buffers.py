@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field
 
-from dfopt.simulate.contract import Thread
+from dfopt.simulate.contract import SpinLock, Thread
 from dfopt.simulate.kernel import Kernel
-from dfopt.simulate.spin_lock import SpinLock
 from dfopt.simulate.workload import Pause
 
 

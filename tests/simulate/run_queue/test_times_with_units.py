@@ -5,8 +5,7 @@ import pytest
 from dfopt.errors import DfoptError
 from dfopt.simulate.parameters import parameters_of
 from dfopt.simulate.policies import POLICIES
-from dfopt.simulate.scenario_document import read_scenario, settings_document
-from dfopt.simulate.times_with_units import is_time_with_unit
+from dfopt.simulate.scenario_document import is_time_with_unit, read_scenario, settings_document
 
 SMALLEST_TIME = 100_000
 """Times of policies are in nanoseconds; their counts are smaller than this."""

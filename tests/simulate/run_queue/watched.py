@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from unittest.mock import patch
 
+from dfopt.simulate.contract import SpinLock
 from dfopt.simulate.cpu import Cpu
 from dfopt.simulate.simulation import Simulation
-from dfopt.simulate.spin_lock import SpinLock
 
 Stretch = tuple[int, int]
 
