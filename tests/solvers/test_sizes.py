@@ -21,7 +21,7 @@ from dfopt.solvers.sizes import find_room, packings
 from dfopt.solvers.sizes.exact_fill import exact_fills
 from dfopt.solvers.sizes.first_fit import orders_of
 from dfopt.solvers.sizes.fitting import RoomModel
-from dfopt.solvers.sizes.patterns import PatternSearch
+from dfopt.solvers.sizes.patterns import packed_by_patterns
 from dfopt.solvers.sizes.pieces import bound_by_pieces, can_be_cut
 from dfopt.solvers.sizes.refilling import refill
 from dfopt.verify import verify
@@ -225,15 +225,14 @@ def test_patterns_pack_or_prove() -> None:
         if not instance.has_sizes or instance.missing_capacity:
             continue
         search = Search(instance)
-        patterns = PatternSearch(search)
-        weights, packing = patterns.weights(), patterns.packing()
-        assert weights is None or packing is None
-        if packing is not None:
-            search.found(orders_of(search, packing))
+        packed = packed_by_patterns(search)
+        refuted = isinstance(packed, Proof)
+        if isinstance(packed, list):
+            search.found(orders_of(search, packed))
         fits = is_solvable(Search(instance), partial(RoomModel, search))
-        assert fits >= (packing is not None)
-        assert fits <= (weights is None)
-        outcomes.append((weights is not None, packing is not None, fits))
+        assert fits >= isinstance(packed, list)
+        assert fits <= (not refuted)
+        outcomes.append((refuted, isinstance(packed, list), fits))
     assert outcomes.count((True, False, False)) >= 3
     assert outcomes.count((False, True, True)) >= 30
 

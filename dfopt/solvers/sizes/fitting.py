@@ -7,7 +7,8 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from dfopt.errors import DfoptError, MethodError
-from dfopt.problem.certificate import Certificate, CompleteSearch
+from dfopt.problem.certificate import Certificate, CompleteSearch, Proof
+from dfopt.solvers.interruptible import load_module
 from dfopt.solvers.search import Search
 from dfopt.solvers.sizes.exact_fill import exact_fills
 from dfopt.solvers.sizes.first_fit import orders_of, packings
@@ -59,17 +60,15 @@ def find_room(search: Search) -> None:
     if search.schedule is not None:
         return
     search.enter("bin packing")
-    from dfopt.solvers.sizes.patterns import PatternSearch
+    load_module("dfopt.solvers.sizes.patterns", search.check)
+    from dfopt.solvers.sizes.patterns import packed_by_patterns
 
-    patterns = PatternSearch(search)
-    if patterns.is_possible:
-        certificate = patterns.weights()
-        if certificate is not None:
-            raise DoesNotFitError(certificate)
-        dived = patterns.packing()
-        if dived is not None:
-            search.found(orders_of(search, dived))
-            return
+    packed = packed_by_patterns(search)
+    if isinstance(packed, Proof):
+        raise DoesNotFitError(packed)
+    if packed is not None:
+        search.found(orders_of(search, packed))
+        return
     from dfopt.solvers.cp_sat.runner import is_solvable
 
     if not is_solvable(search, lambda: RoomModel(search)):
