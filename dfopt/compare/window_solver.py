@@ -25,6 +25,7 @@ from dfopt.problem.result import StopReason
 from dfopt.problem.schedule import combined_cost, order_cost
 from dfopt.solvers import parts, solve
 from dfopt.solvers.exhaustive import solve_exhaustively
+from dfopt.solvers.heuristics import first_schedule
 from dfopt.solvers.heuristics.best_insertion import insert_all
 from dfopt.solvers.heuristics.constructive import construct
 from dfopt.solvers.heuristics.contents import Contents, PartCosts
@@ -35,6 +36,9 @@ from dfopt.trace.trace import LEAVES
 
 CONSTRUCTIONS = 4
 """At most this number of schedules are constructed for a window."""
+
+SHORT_WALKS = 0.001
+"""The effort of a local search under a matrix: some milliseconds."""
 
 TINY = 6
 """Windows of at most 6 dispatches are solved to the end within milliseconds."""
@@ -196,6 +200,7 @@ class WindowSolver:
         if self.matrix is not None:
             with suppress(SearchOver):
                 bound_by_flow(search)
+                first_schedule.improve(search, SHORT_WALKS)
         else:
             bound = cheap_bound(instance, search.types)
             if bound.certificate is not None:

@@ -1,7 +1,7 @@
-"""A matrix of switch costs and tasks that never wait: a bound and a schedule from flows.
+"""A matrix of switch costs and tasks that never wait: contents of CPUs, and what flows say.
 
-The bound is a transportation problem with subset cuts; the schedule follows the flow that
-attains it, circle by circle.
+Their bound is a transportation problem with subset cuts; a schedule follows the flow that attains
+it, circle by circle.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from dfopt.costs.task_types import TaskType, cost_table
 from dfopt.problem.certificate import CompleteSearch
 from dfopt.problem.instance import Objective, Task
 from dfopt.solvers.interruptible import load_module
+from dfopt.solvers.matrix.dealing import report_orders
 from dfopt.solvers.matrix.flow import MOST_BRANCHES, least_flow
 from dfopt.solvers.matrix.problem import MOST_LISTED, MatrixProblem, matrix_problem
-from dfopt.solvers.matrix.trails import best_trails
+from dfopt.solvers.matrix.walks import walks_along
 from dfopt.solvers.search import Search
 
 __all__ = [
@@ -105,22 +106,16 @@ def bound_by_flow(search: Search, *, most_branches: int = MOST_BRANCHES) -> None
     """
     types, members = by_type_of_matrix(search.types)
     table = cost_table(search.instance, types)
-    problem, cpus = matrix_problem(search.instance, types, table)
-    # The schedule of the first flow is sometimes better than that of the last one.
-    for branches in sorted({1, most_branches}):
-        flow = least_flow(problem, search.check, most_branches=branches)
-        # A flow counts tasks. Where these have sizes, it is a bound, but no schedule.
-        if not search.instance.has_sizes:
-            orders: list[tuple[int, ...]] = [()] * problem.cpus
-            for cpu, trail in zip(cpus, best_trails(problem, flow, search.check), strict=True):
-                orders[cpu] = trail.order()
-            search.found(_among_members(orders, members))
-        value = _bound(search, flow.cost)
-        if value:
-            search.proved(value, CompleteSearch(threshold=value - 1, solver=SOLVER))
-        search.check()
-        if flow.is_complete:
-            break
+    problem, places = matrix_problem(search.instance, types, table)
+    flow = least_flow(problem, search.check, most_branches=most_branches)
+    value = _bound(search, flow.cost)
+    if value:
+        search.proved(value, CompleteSearch(threshold=value - 1, solver=SOLVER))
+    # A flow counts tasks. Where these have sizes, it is a bound, but no schedule.
+    if not search.instance.has_sizes:
+        orders = walks_along(problem, flow, search.check)
+        report_orders(search, places, members, orders)
+    search.check()
 
 
 def _bound(search: Search, switching: int) -> int:
@@ -156,11 +151,3 @@ def by_type_of_matrix(types: Sequence[TaskType]) -> tuple[list[TaskType], list[l
         TaskType(example=example, names=tuple(names[name])) for name, example in examples.items()
     ]
     return merged, list(members.values())
-
-
-def _among_members(
-    orders: Sequence[Sequence[int]], members: Sequence[Sequence[int]]
-) -> list[list[int]]:
-    """Return orders of task types, made from orders of the merged types."""
-    left = [iter(numbers) for numbers in members]
-    return [[next(left[task_type]) for task_type in order] for order in orders]

@@ -23,13 +23,13 @@ from dfopt.solvers.branch_and_price.linear_program import Undecided
 from dfopt.solvers.matrix.content_program import ContentProgram, Masks, Plan
 from dfopt.solvers.matrix.content_proof import ContentProver
 from dfopt.solvers.matrix.content_search import NO_PLAN, ContentSearch
+from dfopt.solvers.matrix.dealing import dealt, report_orders
 from dfopt.solvers.matrix.problem import MOST_LISTED, largest_cost, typed_tasks
 from dfopt.solvers.matrix.ring_prices import ring_prices
 from dfopt.solvers.matrix.support_costs import (
     LARGEST_COST,
     UNREACHED,
 )
-from dfopt.solvers.matrix.support_dealing import report_plan
 from dfopt.solvers.matrix.support_list import SupportList
 from dfopt.solvers.search import Search
 
@@ -262,7 +262,9 @@ class BestContents:
         """Report the schedule of a plan, whatever threshold it keeps to."""
         self._plans += 1
         if not self.search.instance.has_sizes:
-            report_plan(self.search, self.tasks, self.members, self.listing, plan)
+            orders = dealt(self.tasks.problem, self.listing, plan, self.search.check)
+            if orders is not None:
+                report_orders(self.search, self.tasks.order, self.members, orders)
 
 
 def solve_by_contents(

@@ -17,10 +17,10 @@ from dfopt.solvers.matrix.by_contents import BestContents
 from dfopt.solvers.matrix.content_program import Masks, Plan
 from dfopt.solvers.matrix.content_search import NO_PLAN
 from dfopt.solvers.matrix.costed_contents import CostedContents
+from dfopt.solvers.matrix.dealing import report_orders, supports_of
 from dfopt.solvers.matrix.limited_dealing import chosen_supports, dealt_orders
 from dfopt.solvers.matrix.problem import MOST_LISTED, largest_cost, unit_of
 from dfopt.solvers.matrix.support_costs import LARGEST_COST
-from dfopt.solvers.matrix.support_dealing import report_orders
 from dfopt.solvers.matrix.support_list import SupportList
 from dfopt.solvers.search import Search
 
@@ -153,15 +153,10 @@ class CostedTypes(BestContents):
         """Report the schedule of a plan, if the tasks can be dealt within the threshold."""
         assert threshold is not None
         program = self._within(threshold)
-        left = dict(plan)
-        supports = []
-        for start in self.tasks.problem.starts:
-            key = next(key for key, number in left.items() if key[0] == start and number)
-            left[key] -= 1
-            supports.append(key)
+        supports = supports_of(self.tasks.problem, plan)
         orders = dealt_orders(program, supports, self.search.check)
         if orders is not None:
-            report_orders(self.search, self.tasks, self.members, orders)
+            report_orders(self.search, self.tasks.order, self.members, orders)
 
 
 def solve_costed_types(

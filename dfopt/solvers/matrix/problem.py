@@ -12,7 +12,7 @@ from math import gcd
 
 from dfopt.costs.task_types import TaskType, cost_table
 from dfopt.problem.cost_table import CostTable
-from dfopt.problem.instance import Instance, Objective
+from dfopt.problem.instance import Instance
 from dfopt.structs import replace
 
 MOST_LISTED = 60
@@ -41,8 +41,6 @@ class MatrixProblem:
         Cost after the last task of a CPU, by type.
     idle
         Cost of a CPU that runs nothing, by what it begins with.
-    by_worst
-        Whether the CPU that pays most counts, instead of all together.
     """
 
     capacity: int
@@ -52,7 +50,6 @@ class MatrixProblem:
     start: tuple[Row, ...]
     finish: Row
     idle: Row
-    by_worst: bool = False
 
     @property
     def count(self) -> int:
@@ -63,14 +60,6 @@ class MatrixProblem:
     def cpus(self) -> int:
         """The number of CPUs."""
         return len(self.starts)
-
-    def value(self, costs: Sequence[int]) -> int:
-        """Return the value to minimise: the largest of the costs, or their sum."""
-        return max(costs, default=0) if self.by_worst else sum(costs)
-
-    def bound(self, total: int) -> int:
-        """Return a bound on the objective where all CPUs together pay at least ``total``."""
-        return -(-total // self.cpus) if self.by_worst else total
 
 
 def matrix_problem(
@@ -103,9 +92,7 @@ def matrix_problem(
     return problem, order
 
 
-def with_exec(
-    problem: MatrixProblem, objective: Objective, exec_times: Sequence[int]
-) -> MatrixProblem:
+def with_exec(problem: MatrixProblem, exec_times: Sequence[int]) -> MatrixProblem:
     """Add to each switch the execution time of the type that it leads to."""
 
     def added(row: Sequence[int]) -> Row:
@@ -115,7 +102,6 @@ def with_exec(
         problem,
         switch=tuple(map(added, problem.switch)),
         start=tuple(map(added, problem.start)),
-        by_worst=objective is not Objective.TOTAL_PENALTY,
     )
 
 
@@ -168,7 +154,7 @@ def typed_tasks(
     for position, cpu in enumerate(order):
         groups[cpu] = problem.starts[position]
     return TypedTasks(
-        problem=with_exec(problem, instance.objective, least),
+        problem=with_exec(problem, least),
         order=order,
         names=[str(task_type.example.type) for task_type in types],
         groups=groups,

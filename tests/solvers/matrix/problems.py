@@ -1,4 +1,4 @@
-"""Tasks under a matrix: drawn ones, what they cost by definition, and if trails are real."""
+"""Tasks under a matrix: drawn ones, and what they cost by definition."""
 
 from collections import Counter
 from itertools import pairwise, permutations
@@ -6,7 +6,6 @@ from itertools import pairwise, permutations
 from hypothesis import strategies as st
 
 from dfopt.solvers.matrix.problem import MatrixProblem
-from dfopt.solvers.matrix.trail import Trail
 
 
 @st.composite
@@ -28,7 +27,6 @@ def problems(draw: st.DrawFn, *, most: int = 6) -> MatrixProblem:
         start=tuple(draw(row) for _ in range(starts)),
         finish=draw(row) if final else (0,) * size,
         idle=tuple(draw(st.integers(0, 9)) if final else 0 for _ in range(starts)),
-        by_worst=draw(st.booleans()),
     )
 
 
@@ -41,7 +39,7 @@ def order_cost(problem: MatrixProblem, start: int, order: tuple[int, ...]) -> in
 
 
 def least_cost(problem: MatrixProblem) -> int:
-    """Return the cost of the best schedule, by trying all of them."""
+    """Return what all CPUs pay together in the best schedule, by trying all of them."""
     tasks = [task_type for task_type, size in enumerate(problem.sizes) for _ in range(size)]
     least = {0: 0}
     for start in problem.starts:
@@ -53,20 +51,7 @@ def least_cost(problem: MatrixProblem) -> int:
             cost = min(order_cost(problem, start, one) for one in set(permutations(own)))
             for before, paid in least.items():
                 if not before & chosen:
-                    both = max(paid, cost) if problem.by_worst else paid + cost
+                    both = paid + cost
                     found[before | chosen] = min(both, found.get(before | chosen, both))
         least = found
     return least[(1 << len(tasks)) - 1]
-
-
-def assert_real(problem: MatrixProblem, trails: list[Trail]) -> None:
-    """Assert that trails run all tasks, within the capacity, for what they say they cost."""
-    ran: Counter[int] = Counter()
-    assert tuple(trail.start for trail in trails) == problem.starts
-    for trail in trails:
-        order = trail.order()
-        assert len(order) == trail.load <= problem.capacity
-        assert trail.cost == order_cost(problem, trail.start, order)
-        assert not order or (order[0], order[-1]) == (trail.first, trail.last)
-        ran.update(order)
-    assert tuple(ran[task_type] for task_type in range(len(problem.sizes))) == problem.sizes

@@ -54,7 +54,7 @@ def test_most_bounds_of_a_hundred_tasks_are_near_their_schedules() -> None:
         assert 0 < search.lower_bound <= search.objective
         ratios.append(search.objective / search.lower_bound)
     # Equally cheap flows lead to schedules of different quality, so single seeds say little.
-    assert median(ratios) <= 1.1
+    assert median(ratios) <= 1.15
 
 
 @pytest.mark.slow

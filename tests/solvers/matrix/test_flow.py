@@ -1,31 +1,39 @@
-"""Flows bound all schedules under a matrix, and trails are some of them."""
+"""Flows bound all schedules under a matrix, and walks along them are some."""
 
 import random
+from collections import Counter
+from itertools import chain
 
 import pytest
 from hypothesis import given, settings
 
 from dfopt.solvers.matrix.flow import least_flow
 from dfopt.solvers.matrix.problem import MatrixProblem
-from dfopt.solvers.matrix.trails import best_trails
-from tests.solvers.matrix.problems import assert_real, least_cost, problems
+from dfopt.solvers.matrix.walks import walks_along
+from tests.solvers.matrix.problems import least_cost, order_cost, problems
+
+
+def assert_runs_all(problem: MatrixProblem, orders: list[list[int]]) -> int:
+    """Assert that orders run all tasks within the capacity; return what they cost together."""
+    ran = Counter(chain.from_iterable(orders))
+    assert tuple(ran[task_type] for task_type in range(len(problem.sizes))) == problem.sizes
+    assert max(map(len, orders)) <= problem.capacity
+    pairs = zip(problem.starts, orders, strict=True)
+    return sum(order_cost(problem, start, tuple(order)) for start, order in pairs)
 
 
 @pytest.mark.slow
 @given(problems())
 @settings(max_examples=300, deadline=None)
-def test_flows_bound_all_schedules_and_trails_are_some(problem: MatrixProblem) -> None:
+def test_flows_bound_all_schedules_and_walks_along_them_are_some(problem: MatrixProblem) -> None:
     flow = least_flow(problem)
     least = least_cost(problem)
-    assert problem.bound(flow.cost) <= least
-    trails = best_trails(problem, flow)
-    assert_real(problem, trails)
-    assert least <= problem.value([trail.cost for trail in trails])
+    assert flow.cost <= least <= assert_runs_all(problem, walks_along(problem, flow))
 
 
 @pytest.mark.parametrize("cpus", [1, 2, 4])
 @pytest.mark.parametrize("types", [2, 3, 5, 8])
-def test_trails_of_many_tasks_are_real(types: int, cpus: int) -> None:
+def test_walks_of_many_tasks_are_real(types: int, cpus: int) -> None:
     source = random.Random(types * cpus)
     for room in (1.0, 1.02, 2.0):
         switch = tuple(tuple(source.choices(range(99), k=types)) for _ in range(types))
@@ -40,12 +48,9 @@ def test_trails_of_many_tasks_are_real(types: int, cpus: int) -> None:
             start=((0,) * types, *switch),
             finish=finish,
             idle=(0, *finish),
-            by_worst=source.random() < 0.5,
         )
         flow = least_flow(problem)
-        trails = best_trails(problem, flow)
-        assert_real(problem, trails)
-        assert flow.cost <= sum(trail.cost for trail in trails)
+        assert flow.cost <= assert_runs_all(problem, walks_along(problem, flow))
 
 
 def free(sizes: tuple[int, ...], *, capacity: int, cpus: int, switch: object) -> MatrixProblem:
@@ -71,7 +76,7 @@ def test_circles_that_no_cpu_comes_by_are_entered() -> None:
     problem = free((4, 3, 3), capacity=10, cpus=1, switch=switch)
     flow = least_flow(problem)
     assert (flow.cost, flow.is_complete) == (FAR, True)
-    assert sum(trail.cost for trail in best_trails(problem, flow)) == FAR
+    assert assert_runs_all(problem, walks_along(problem, flow)) == FAR
 
 
 def test_types_that_go_together_need_as_many_cpus_as_their_tasks() -> None:
@@ -81,7 +86,7 @@ def test_types_that_go_together_need_as_many_cpus_as_their_tasks() -> None:
     assert least_cost(problem) == FAR
     flow = least_flow(problem)
     assert flow.cost == FAR
-    assert sum(trail.cost for trail in best_trails(problem, flow)) == FAR
+    assert assert_runs_all(problem, walks_along(problem, flow)) == FAR
 
 
 def test_a_search_that_ends_early_still_bounds() -> None:
@@ -89,7 +94,7 @@ def test_a_search_that_ends_early_still_bounds() -> None:
     problem = free((4, 3, 3), capacity=10, cpus=1, switch=switch)
     flow = least_flow(problem, most_branches=1)
     assert (flow.cost, flow.is_complete) == (0, False)
-    assert_real(problem, best_trails(problem, flow))
+    assert_runs_all(problem, walks_along(problem, flow))
 
 
 class OutOfTimeError(Exception):
@@ -106,4 +111,4 @@ def test_a_search_can_be_ended_anywhere() -> None:
     with pytest.raises(OutOfTimeError):
         least_flow(problem, end)
     with pytest.raises(OutOfTimeError):
-        best_trails(problem, flow, end)
+        walks_along(problem, flow, end)

@@ -1,10 +1,13 @@
 """Supports under a matrix: true bounds, checked proofs, and schedules that attain them."""
 
 import random
+from collections import Counter
 from contextlib import suppress
+from itertools import chain
 
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from dfopt.problem.cache import CacheState
 from dfopt.problem.certificate import Over
@@ -12,9 +15,14 @@ from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyMatrix
 from dfopt.solvers.facade import solve
 from dfopt.solvers.matrix import choose_supports
+from dfopt.solvers.matrix.dealing import dealt
+from dfopt.solvers.matrix.problem import MatrixProblem
+from dfopt.solvers.matrix.support_costs import UNREACHED
+from dfopt.solvers.matrix.support_list import SupportList
 from dfopt.solvers.search import Search, SearchOver
 from tests.proofs import is_tree, over_of
 from tests.solvers.matrix.claims_of_supports import assert_optimum_lies_between, assert_proven
+from tests.solvers.matrix.problems import problems
 from tests.strategies import instances
 
 
@@ -180,3 +188,22 @@ def test_names_and_cpus_may_be_exchanged() -> None:
         cold_start=True,
     )
     assert chosen(instance).objective == chosen(other).objective
+
+
+@pytest.mark.slow
+@given(problems(), st.data())
+@settings(max_examples=300, deadline=None)
+def test_tasks_are_dealt_to_any_supports_that_have_walks(
+    problem: MatrixProblem, data: st.DataObject
+) -> None:
+    """All tasks run, none beyond the capacity, whatever the supports leave room for."""
+    listing = SupportList(problem, [0] * len(problem.sizes), most=100)
+    plan: Counter[tuple[int, int]] = Counter()
+    for start in problem.starts:
+        reached = listing.supports[listing.rest[start] < UNREACHED // 2].tolist()
+        plan[start, data.draw(st.sampled_from(reached))] += 1
+    orders = dealt(problem, listing, plan, lambda: None)
+    if orders is not None:
+        ran = Counter(chain.from_iterable(orders))
+        assert tuple(ran[task_type] for task_type in range(len(problem.sizes))) == problem.sizes
+        assert max(map(len, orders)) <= problem.capacity
