@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from dfopt import replace
 from dfopt.errors import MethodError
-from dfopt.problem.certificate import Over
+from dfopt.problem.certificate import Over, Proof
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyG
 from dfopt.problem.result import Status, StopReason, TimeLimit, relative_gap
