@@ -64,10 +64,9 @@ def test_every_class_has_a_name_of_its_own() -> None:
 
 
 CHECKERS = {
-    "attainable.bound.cpu_paths",
     "attainable.bound.proof",
     "attainable.bound.start_windows",
-    "attainable.bound.visit_costs",
+    "attainable.bound.stretches",
     "attainable.check",
     "cost_model",
     "dispatches",

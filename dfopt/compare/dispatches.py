@@ -288,6 +288,15 @@ def movable_dispatches(
     """
     readiness = unknown_readiness(trace) if timeline_only else readiness_of(trace)
     every = _every_row(trace, model, readiness)
+    numbers, cpu = np.unique(trace.cpu, return_inverse=True)
+    cuts = every.cuts.chosen(np.isin(every.cuts.cpu, numbers))
+    every = replace(
+        every,
+        cpus=len(numbers),
+        cpu_number=tuple(numbers.tolist()),
+        cpu=cpu.astype(np.int32),
+        cuts=replace(cuts, cpu=np.searchsorted(numbers, cuts.cpu).astype(np.int32)),
+    )
     movable = every.managed & ~bound_kernel_threads(trace)[trace.task]
     row = np.lexsort((every.end, every.start))
     row = row[movable[row]]
@@ -316,21 +325,15 @@ def movable_dispatches(
         np.minimum.at(latest, cause[limited], (every.start - lag)[limited])
     if model.unmanaged == "transparent":
         others = others[every.length[others] > 0]
-    cpu_number, cpu = np.unique(trace.cpu, return_inverse=True)
-    cuts = every.cuts.chosen(np.isin(every.cuts.cpu, cpu_number))
     return replace(
         own,
-        cpus=len(cpu_number),
-        cpu_number=tuple(cpu_number.tolist()),
-        cpu=cpu[row].astype(np.int32),
         ready_from=np.maximum(own.ready_from, fixed_end),
         ready_by=np.maximum(own.ready_by, fixed_end),
         previous=previous,
         waker=waker,
         waker_offset=np.where(waker == NONE, 0, own.waker_offset),
         latest=latest,
-        cuts=replace(cuts, cpu=np.searchsorted(cpu_number, cuts.cpu).astype(np.int32)),
-        around=_fixed(every, others, trace, model, cpu_number),
+        around=_fixed(every, others, trace, model),
         unknown=unknown,
         kept=int((every.managed & ~movable).sum()),
         warnings=readiness.warnings,
@@ -403,11 +406,9 @@ def _every_row(trace: Trace, model: CostModel, readiness: Readiness) -> Dispatch
     )
 
 
-def _fixed(
-    every: Dispatches, others: Rows, trace: Trace, model: CostModel, cpu_number: Numbers
-) -> Dispatches:
+def _fixed(every: Dispatches, others: Rows, trace: Trace, model: CostModel) -> Dispatches:
     """Return what is fixed, by CPU and start: these rows of a trace, and its gaps."""
-    gap_cpu, gap_start, gap_end = _gaps(trace, cpu_number)
+    gap_cpu, gap_start, gap_end = _gaps(trace, every.cpu_number)
     # Of gaps everything is replaced that is taken from the first row here.
     fixed = every.chosen(np.append(others, np.zeros(len(gap_cpu), np.intp)))
     is_gap = np.arange(len(fixed)) >= len(others)
@@ -417,7 +418,7 @@ def _fixed(
         fixed,
         row=np.where(is_gap, NONE, fixed.row),
         fragment=np.where(evicts, UNMANAGED, TRANSPARENT).astype(np.int32),
-        cpu=np.searchsorted(cpu_number, np.append(every.cpu[others], gap_cpu)).astype(np.int32),
+        cpu=np.append(every.cpu[others], gap_cpu).astype(np.int32),
         start=start,
         recorded=start,
         length=np.append(every.end[others], gap_end) - start,
@@ -431,7 +432,7 @@ def _fixed(
     return fixed.chosen(np.lexsort((fixed.end, fixed.start, fixed.cpu)))
 
 
-def _gaps(trace: Trace, cpu_number: Numbers) -> tuple[Numbers, Integers, Integers]:
+def _gaps(trace: Trace, numbers: tuple[int, ...]) -> tuple[Rows, Integers, Integers]:
     """Return CPU, start and end of the gaps of these CPUs, cut so that they do not overlap."""
     gaps = trace.gaps
     start = gaps.start.copy()
@@ -439,8 +440,8 @@ def _gaps(trace: Trace, cpu_number: Numbers) -> tuple[Numbers, Integers, Integer
         own = np.flatnonzero(gaps.cpu == number)
         over = np.maximum.accumulate(gaps.end[own])
         start[own[1:]] = np.maximum(start[own[1:]], over[:-1])
-    chosen = (start < gaps.end) & np.isin(gaps.cpu, cpu_number)
-    return gaps.cpu[chosen], start[chosen], gaps.end[chosen]
+    chosen = (start < gaps.end) & np.isin(gaps.cpu, numbers)
+    return np.searchsorted(numbers, gaps.cpu[chosen]), start[chosen], gaps.end[chosen]
 
 
 def _check_known(trace: Trace, readiness: Readiness, unknown: int, count: int) -> None:

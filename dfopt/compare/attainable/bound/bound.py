@@ -11,12 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dfopt.compare.attainable.bound.linear_program import (
+from dfopt.compare.attainable.bound.prices import (
     condition_prices,
     due_in,
+    raised_prices,
     stretch_program,
 )
-from dfopt.compare.attainable.bound.price_ascent import raised_prices
 from dfopt.compare.attainable.bound.proof import (
     LARGEST,
     DispatchPrices,
@@ -25,7 +25,7 @@ from dfopt.compare.attainable.bound.proof import (
     WaitingProof,
     check_proof,
 )
-from dfopt.compare.attainable.bound.visit_costs import TraceStretch, least_costs, whole_stretch
+from dfopt.compare.attainable.bound.stretches import TraceStretch, whole_stretch
 from dfopt.compare.dispatches import Dispatches, Rows
 from dfopt.structs import replace
 
@@ -73,7 +73,7 @@ class StretchBound:
     stretch
         The stretch.
     step
-        As in :func:`~dfopt.compare.attainable.bound.linear_program.stretch_program`.
+        As in :func:`~dfopt.compare.attainable.bound.prices.stretch_program`.
     wait, uses_lengths, scale
         As in :class:`~dfopt.compare.attainable.bound.proof.WaitingProof`.
     """
@@ -166,9 +166,8 @@ def stretch_bounds(dispatches: Dispatches, wait: int, *, uses_lengths: bool) -> 
 
     See there for the parameters.
     """
-    costs = least_costs(dispatches)
-    whole = whole_stretch(dispatches, costs, wait, uses_lengths=uses_lengths)
-    highest_cost = max(1, int((costs.entry + costs.exit).max()))
+    whole = whole_stretch(dispatches, wait, uses_lengths=uses_lengths)
+    highest_cost = max(1, int((whole.entry + whole.exit).max()))
     # Fine enough for prices of a nanosecond, if prices of some entries add up within 64 bits.
     scale = max(1, min(FINEST, LARGEST // (32 * len(dispatches) * highest_cost)))
     ends = _stretch_ends(whole, np.arange(len(dispatches)), DISPATCHES_A_STRETCH)

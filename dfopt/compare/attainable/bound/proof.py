@@ -13,7 +13,7 @@ The bound is worked out from the prices by weak duality, in integers and without
 schedule meets each condition of :class:`StretchPrices`: what it has of something is at least what
 is required. So (price x (what it has - what is required)) is at least 0, and the cost is at least
 what is left after it is subtracted, for all conditions. That is a sum over CPUs, and what a CPU
-does is a path through time, see :mod:`dfopt.compare.attainable.bound.cpu_paths`. Therefore::
+does is a path through time, see :mod:`dfopt.compare.attainable.bound.stretches`. Therefore::
 
     cost ≥ sum of prices x what is required + sum over CPUs of the cheapest path
 
@@ -33,8 +33,13 @@ from msgspec import Meta, field
 from msgspec.structs import fields
 
 from dfopt.checks import LARGEST_TOTAL
-from dfopt.compare.attainable.bound.cpu_paths import Conditions, CpuPaths, cpu_paths
-from dfopt.compare.attainable.bound.visit_costs import TraceStretch, least_costs, whole_stretch
+from dfopt.compare.attainable.bound.stretches import (
+    Conditions,
+    CpuPaths,
+    TraceStretch,
+    cpu_paths,
+    whole_stretch,
+)
 from dfopt.compare.dispatches import Dispatches
 from dfopt.errors import FileError
 from dfopt.structs import DocumentPart, Natural, Signed
@@ -179,19 +184,18 @@ class FaultyProofError(Exception):
 
 def check_proof(dispatches: Dispatches, proof: WaitingProof) -> CheckedBound:
     """Return the bound that a proof proves, or what is wrong with it."""
-    costs = least_costs(dispatches)
-    largest = max(int(c.max()) for c in (costs.entry, costs.exit, costs.first, costs.last))
     try:
         if proof.scale < 1:
             raise FaultyProofError("scale: must be at least 1")
         if not 0 <= proof.wait <= LARGEST:
             raise FaultyProofError("wait: must be from 0 to 2^59")
-        _check_size(largest, proof.scale, "a cost x scale")
+        whole = whole_stretch(dispatches, proof.wait, uses_lengths=proof.uses_lengths)
+        costs = (whole.entry, whole.exit, whole.opening, whole.closing)
+        _check_size(max(int(cost.max()) for cost in costs), proof.scale, "a cost x scale")
     except FaultyProofError as fault:
         return CheckedBound(value=None, problems=(str(fault),))
-    whole = whole_stretch(dispatches, costs, proof.wait, uses_lengths=proof.uses_lengths)
     # Visits cost a multiple of the unit, in each stretch and in all together.
-    unit = costs.unit * proof.scale
+    unit = whole.unit * proof.scale
     problems = []
     numerator, before = 0, -LARGEST
     for position, stretch in enumerate(proof.stretches):
@@ -207,7 +211,7 @@ def check_proof(dispatches: Dispatches, proof: WaitingProof) -> CheckedBound:
         before = stretch.end
     if problems:
         return CheckedBound(value=None, problems=tuple(problems))
-    return CheckedBound(value=costs.constant + numerator // proof.scale, problems=())
+    return CheckedBound(value=whole.constant + numerator // proof.scale, problems=())
 
 
 def _check_size(factor: int, other: int, name: str) -> None:
@@ -285,21 +289,21 @@ def _proven_by(prices: StretchPrices, scale: int, whole: TraceStretch) -> int:
     )
     # In Python's integers: 64 bits hold the sum of prices, but not how often each is required.
     required = int(price.astype(object) @ conditions.count) + int(services.price.sum())
-    return required + sum(path.cpus * path.price for path in cheapest)
+    return required + sum(cpus * path.price for cpus, path in cheapest)
 
 
 def _check_entries(paths: CpuPaths, conditions: Conditions, prices: Integers) -> None:
     """Refuse prices that reward an entry by more than it costs."""
     for number in np.unique(conditions.fragment):
-        own, changes = conditions.fragment == number, paths.fragment == number
-        price = prices[own]
+        own, changes = conditions.fragment == number, paths.changes["fragment"] == number
+        price, of_paths = prices[own], paths.changes[changes]
         # What an entry costs less its rewards, from each time on.
         time = np.concatenate(
-            [paths.time[changes], conditions.begin[own] + 1, conditions.end[own] + 1]
+            [of_paths["time"], conditions.begin[own] + 1, conditions.end[own] + 1]
         )
-        step = np.concatenate([paths.step[changes], -price, price])
+        step = np.concatenate([of_paths["entry"], -price, price])
         order = np.argsort(time, kind="stable")
-        left = int(paths.entry[number]) + np.cumsum(step[order])
+        left = int(paths.costs["entry"][number]) + np.cumsum(step[order])
         is_last = np.append(np.diff(time[order]) > 0, True)
         if (left[is_last] < 0).any():
             raise FaultyProofError(

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from dfopt.compare.attainable.bound import bound as search
-from dfopt.compare.attainable.bound import check_proof, lower_bound, price_ascent, proof
+from dfopt.compare.attainable.bound import check_proof, lower_bound, prices, proof
 from tests.compare.attainable.drawn import random_arrivals, random_case, random_limit
 from tests.compare.attainable.enumeration import cheapest_schedule
 
@@ -44,7 +44,7 @@ def test_prices_that_add_up_to_too_much_are_rounded(monkeypatch: pytest.MonkeyPa
         assert cheapest is not None
         fine = lower_bound(arrivals, limit.each, uses_lengths=True)
         with monkeypatch.context() as patched:
-            for module in (search, price_ascent, proof):
+            for module in (search, prices, proof):
                 patched.setattr(module, "LARGEST", FEWEST_BITS)
             bound = lower_bound(arrivals, limit.each, uses_lengths=True)
             coarser += bound.proof.scale < fine.proof.scale

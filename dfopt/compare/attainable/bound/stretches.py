@@ -1,0 +1,423 @@
+"""What visits cost at least, in a trace and a stretch of it, and the cheapest ways of CPUs.
+
+The cost of a schedule is split into parts that do not overlap:
+
+- a constant: ``always``, which all dispatches pay but the last ones of CPUs (and of the parts into
+  which cuts of the recording divide them), and what evicting blocks pay for themselves. Under a
+  matrix a dispatch of fragment b pays at least ``min over a of matrix[a, b]``;
+- ``entry`` for each visit that follows another one, by its first dispatch;
+- ``exit`` for each visit that is followed by another one, by its last dispatch;
+- ``first`` and ``last`` for the first and the last visit of each CPU.
+
+Evicting blocks are left out of the visits. That never raises what the visits cost: a dispatch
+before a block pays its exit, one after it its entry, and without the block at most these.
+
+Ways of CPUs are found at given prices. A CPU holds one fragment at each time, and pays for each
+entry and each exit. For each priced condition x(u) + e(u, v] ≥ k it is rewarded if it holds the
+fragment at u, and for each entry in (u, v]. For each priced service it is rewarded when it runs the
+dispatch. Services do not overlap, neither each other nor blocks of the CPU, and none follows itself
+directly.
+
+Let U(t) be the rewards of a fragment's conditions with u < t, and V(t) those with v < t. A visit
+that starts at s and ends at t is rewarded by U(t) - V(s). So a state is the *price* of the CPU
+without U of the fragment that it holds now: it does not change while the CPU waits. Leaving the
+fragment at time t adds the exit and subtracts U(t); entering another one adds its entry and V(t).
+W(t) is the sum of these two.
+
+It is enough to enter where W is about to rise, or where a service begins. And a service needs to
+begin only when its dispatch becomes ready, when a block or the service before it ends, or where U
+has risen or W has fallen: otherwise it could begin earlier, at the same price. Both need that no
+entry is rewarded by more than it costs, U - V ≤ entry: then a visit that ends as soon as it begins
+may be left out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import gcd
+
+import numpy as np
+
+from dfopt.compare.attainable.bound.start_windows import Blocks, blocks_by_cpu, start_windows
+from dfopt.compare.dispatches import Cuts, Dispatches, Rows
+from dfopt.native.cpu_path import BLOCK, FRAGMENT, SERVICE, STEP, CheapestPath, cheapest_path
+from dfopt.native.library import Rows as Records
+from dfopt.native.library import rows_of
+from dfopt.structs import replace
+from dfopt.trace.events import Columns, Integers
+from dfopt.trace.trace import UNMANAGED
+
+FORBIDDEN = 2**60
+"""The cost of an entry where no visit can begin: more than all sums of other costs."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class TraceStretch(Columns):
+    """A stretch of time, and the dispatches that may start in it, as columns ordered by dispatch.
+
+    Parameters
+    ----------
+    begin, end
+        It is from ``begin`` to just before ``end``.
+    blocks
+        For each CPU its blocks in the stretch.
+    constant
+        What every schedule of the whole trace pays besides visits.
+    unit
+        What a schedule pays for any number of visits is a multiple of it.
+    dispatch
+        Rows of the :class:`~dfopt.compare.dispatches.Dispatches`.
+    fragment
+        Their fragments.
+    first, last
+        Each starts from ``first`` to ``last``, in every schedule within the limit.
+    length
+        The recorded length; not used by a bound that holds for all lengths.
+    entry, exit
+        What a visit costs at least that begins with the dispatch, or ends with it.
+    opening, closing
+        What the first visit of a CPU costs if it begins with it, and the last one if it ends with
+        it; 0 where that is before or after the stretch.
+    """
+
+    begin: int
+    end: int
+    blocks: Blocks
+    constant: int
+    unit: int
+    dispatch: Rows
+    fragment: Integers
+    first: Integers
+    last: Integers
+    length: Integers
+    entry: Integers
+    exit: Integers
+    opening: Integers
+    closing: Integers
+
+    @property
+    def seen_from(self) -> Integers:
+        """Times at which a CPU holds the fragment, unless a visit to it starts after them.
+
+        A dispatch without any length may end a visit at the very moment at which it is ready: it is
+        looked at one unit of time before.
+        """
+        times: Integers = self.first - (self.length == 0)
+        return times
+
+    def part(self, begin: int, end: int) -> TraceStretch:
+        """Return a part of the stretch.
+
+        Of a fragment's dispatches that may start throughout this time, only the cheapest matter.
+        """
+        first, last = self.first, self.last
+        meets = (first < end) & (last >= begin)
+        throughout = meets & (first < begin) & (last >= end)
+        chosen = [np.flatnonzero(meets & ~throughout)]
+        always = np.flatnonzero(throughout)
+        for costs in (self.entry, self.exit, self.opening, self.closing):
+            by_cost = always[np.lexsort((costs[always], self.fragment[always]))]
+            chosen.append(by_cost[np.unique(self.fragment[by_cost], return_index=True)[1]])
+        part = self.chosen(np.unique(np.concatenate(chosen)))
+        return replace(
+            part,
+            begin=begin,
+            end=end,
+            blocks=_blocks_within(self.blocks, begin, end),
+            opening=part.opening * (begin <= first.min(initial=begin)),
+            closing=part.closing * (end > last.max(initial=end - 1)),
+        )
+
+    def running(self, fragment: Integers, time: Integers) -> Integers:
+        """Return how many dispatches of a fragment certainly run at a time: d ≤ t < r + p.
+
+        Only those count that start in the stretch.
+        """
+        ends = self.first + self.length
+        certain = (self.last < ends) & (self.first >= self.begin)
+        count = np.zeros(len(time), np.int64)
+        for number in np.unique(fragment):
+            named, own = fragment == number, certain & (self.fragment == number)
+            begun = np.searchsorted(np.sort(self.last[own]), time[named], "right")
+            count[named] = begun - np.searchsorted(np.sort(ends[own]), time[named], "right")
+        return count
+
+    def least_entries(self, fragments: Integers, times: Integers, points: Integers) -> Integers:
+        """Return what an entry to a fragment costs at least after each point until the next one.
+
+        It is :data:`FORBIDDEN` where none may start, and after a fragment's last point.
+
+        Parameters
+        ----------
+        fragments
+            The fragments, in increasing order.
+        times
+            Increasing times from ``begin`` on, with the one just before ``end``.
+        points
+            For each fragment its points of time, in increasing order: the position of the fragment
+            times ``len(times)``, plus that of the time. Each has these two times.
+        """
+        rows = np.flatnonzero(np.isin(self.fragment, fragments))
+        number = np.searchsorted(fragments, self.fragment[rows]) * len(times)
+        first = np.searchsorted(times, np.maximum(self.first[rows], self.begin + 1))
+        last = np.searchsorted(times, np.minimum(self.last[rows], self.end - 1))
+        begin = np.searchsorted(points, number + first) - 1
+        end = np.searchsorted(points, number + last)
+        inside = begin < end
+        begin, end, cost = begin[inside], end[inside], self.entry[rows][inside]
+        # A range is covered by two ranges whose length is a power of two; those of each power are
+        # collected first, then handed down to the two halves of each range.
+        level = np.log2(np.maximum(end - begin, 1)).astype(np.int64)
+        least = np.full(len(points), FORBIDDEN)
+        for power in range(int(level.max(initial=0)), -1, -1):
+            own, length = level == power, 1 << power
+            np.minimum.at(least, begin[own], cost[own])
+            np.minimum.at(least, end[own] - length, cost[own])
+            if power:
+                half = length // 2
+                least[half:] = np.minimum(least[half:], least[:-half])
+        return least
+
+
+def whole_stretch(dispatches: Dispatches, wait: int, *, uses_lengths: bool) -> TraceStretch:
+    """Return the whole time of a trace with at least one dispatch, under a waiting limit.
+
+    Parameters
+    ----------
+    dispatches
+        At least one.
+    wait, uses_lengths
+        As in :class:`~dfopt.compare.attainable.bound.proof.WaitingProof`.
+    """
+    costs, constant, unit = least_costs(dispatches)
+    first, last = start_windows(dispatches, wait, uses_lengths=uses_lengths)
+    cuts, length = dispatches.cuts.time, dispatches.length
+    begin, end = int((first - (length == 0)).min()), int(last.max()) + 1
+    return TraceStretch(
+        begin=begin,
+        end=end,
+        blocks=_blocks_within(blocks_by_cpu(dispatches), begin, end),
+        constant=constant,
+        unit=unit,
+        dispatch=np.arange(len(dispatches)),
+        fragment=dispatches.fragment.astype(np.int64),
+        first=first,
+        last=last,
+        length=length,
+        entry=costs.entry,
+        exit=costs.exit,
+        # A cut may come before the first dispatch of a CPU, or after the last one.
+        opening=costs.first * (cuts > first.min()).all(),
+        closing=costs.last * (cuts <= last.max()).all(),
+    )
+
+
+def _blocks_within(blocks: Blocks, begin: int, end: int) -> Blocks:
+    return tuple(
+        (begins[inside], ends[inside])
+        for begins, ends in blocks
+        for inside in [(ends > begin) & (begins < end)]
+    )
+
+
+def least_costs(dispatches: Dispatches) -> tuple[Dispatches, int, int]:
+    """Return what visits cost at least.
+
+    Returns
+    -------
+    tuple
+        The dispatches; ``entry`` is that of a visit which begins with the dispatch and follows
+        another one, ``exit`` that of one which ends with it and is followed by another one, and
+        ``first`` and ``last`` those of a CPU's first and last visits. Then what every schedule
+        pays besides, and of what its visits together pay a multiple.
+    """
+    evicting = dispatches.fixed.chosen(dispatches.fixed.fragment == UNMANAGED)
+    cuts = len(set(zip(dispatches.cuts.cpu.tolist(), dispatches.cuts.time.tolist(), strict=True)))
+    none = np.zeros(len(dispatches), np.int64)
+    # What evicts may come first or last on a CPU, where it pays nothing.
+    first, last = (none, none) if len(evicting) else (dispatches.first, dispatches.last)
+    free = dispatches.cpus + cuts
+    if dispatches.matrix.size:
+        always, entry, differences = _costs_of_matrix(dispatches)
+        leaving = none
+    else:
+        always, entry, leaving = dispatches.always, dispatches.entry, dispatches.exit
+        differences = none
+        if (last >= always).all():
+            # The last dispatch of a CPU pays `last`, which contains `always`.
+            last = last - always
+            free = cuts
+    spared = np.sort(always)[max(0, len(always) - free) :]
+    paid = (entry, leaving, first, last, differences)
+    return (
+        replace(dispatches, entry=entry, exit=leaving, first=first, last=last),
+        int(always.sum()) - int(spared.sum()) + _own_costs(evicting, dispatches.cuts),
+        gcd(*(int(np.gcd.reduce(costs)) for costs in paid)) or 1,
+    )
+
+
+def _costs_of_matrix(dispatches: Dispatches) -> tuple[Integers, Integers, Integers]:
+    """Return what each dispatch pays at least, what an entry adds at least, and all differences."""
+    used = np.unique(dispatches.fragment)
+    matrix = dispatches.matrix[np.ix_(used, used)]
+    always = matrix.min(axis=0)
+    extra = matrix - always
+    entry = np.zeros(len(used), np.int64)
+    if len(used) > 1:
+        others = ~np.eye(len(used), dtype=bool)
+        entry = np.min(extra, axis=0, where=others, initial=np.iinfo(np.int64).max)
+    column = np.searchsorted(used, dispatches.fragment)
+    return always[column], entry[column], extra.ravel()
+
+
+def _own_costs(evicting: Dispatches, cuts: Cuts) -> int:
+    """Return what dispatches that are fixed and evict pay themselves between two of them."""
+    total = 0
+    for cpu in range(evicting.cpus):
+        own = evicting.chosen(evicting.cpu == cpu)
+        part = np.searchsorted(cuts.time[cuts.cpu == cpu], own.start, "right")
+        same = part[1:] == part[:-1]
+        total += int(own.exit[:-1][same].sum() + own.entry[1:][same].sum())
+    return total
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Conditions:
+    """Conditions x(begin) + e(begin, end] ≥ count of fragments in a stretch, as columns.
+
+    Parameters
+    ----------
+    fragment
+        Positions among the fragments of :class:`CpuPaths`.
+    begin, end, count
+        The intervals. Those with equal ends demand that CPUs hold the fragment then.
+    """
+
+    fragment: Rows
+    begin: Integers
+    end: Integers
+    count: Integers
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class CpuPaths:
+    """What visits cost in a stretch; costs are multiplied by a scale.
+
+    The last position stands for all fragments without condition: a CPU may hold one of them first.
+
+    Parameters
+    ----------
+    stretch
+        The stretch.
+    fragments
+        Its fragments that have conditions or services, in increasing order.
+    scale
+        The factor of all costs.
+    costs
+        Rows ``FRAGMENT``: what an entry costs first, an exit, and the first and the last visit.
+    changes
+        Rows ``STEP``: when the least cost of an entry changes, of which fragment, by how much.
+    """
+
+    stretch: TraceStretch
+    fragments: Integers
+    scale: int
+    costs: Records
+    changes: Records
+
+    def cheapest(
+        self, conditions: Conditions, prices: Integers, services: Rows, rewards: Integers
+    ) -> list[tuple[int, CheapestPath]]:
+        """Return the cheapest paths, each with the number of CPUs that it is one for.
+
+        Parameters
+        ----------
+        conditions, prices
+            Conditions, and the price of each of them.
+        services, rewards
+            Rows of the stretch that CPUs run, in the order of ``first``, and the price for each.
+        """
+        stretch = self.stretch
+        priced = np.flatnonzero(prices)
+        fragment, price = conditions.fragment[priced], prices[priced]
+        begins = rows_of(STEP, time=conditions.begin[priced] + 1, fragment=fragment, seen=price)
+        ends = rows_of(STEP, time=conditions.end[priced] + 1, fragment=fragment, entry=price)
+        steps = np.concatenate([self.changes, begins, ends])
+        steps = steps[np.argsort(steps["time"], kind="stable")]
+        of_services = rows_of(
+            SERVICE,
+            fragment=np.searchsorted(self.fragments, stretch.fragment[services]),
+            earliest=stretch.first[services],
+            latest=stretch.last[services],
+            length=stretch.length[services],
+            reward=rewards,
+        )
+        # CPUs with the same blocks have the same path; without services, blocks do not matter.
+        alike: dict[bytes, list[Records]] = {}
+        for begin, end in stretch.blocks:
+            blocks = rows_of(BLOCK, begin=begin, end=end)
+            key = blocks.tobytes() if len(services) else b""
+            alike.setdefault(key, []).append(blocks)
+        return [
+            (len(same), cheapest_path(of_services, steps, self.costs, same[0]))
+            for same in alike.values()
+        ]
+
+
+def cpu_paths(stretch: TraceStretch, fragments: Integers, scale: int) -> CpuPaths:
+    """Return what visits cost in a stretch.
+
+    Parameters
+    ----------
+    stretch
+        The stretch.
+    fragments
+        The fragments with conditions or services, in increasing order.
+    scale
+        The factor of all costs.
+    """
+    rows = np.flatnonzero(np.isin(stretch.fragment, fragments))
+    number = np.searchsorted(fragments, stretch.fragment[rows])
+    begin, end = stretch.begin, stretch.end - 1
+    edges = np.clip(np.concatenate([stretch.first[rows] - 1, stretch.last[rows]]), begin, end)
+    times = np.unique([begin, end, *edges])
+    ends = np.arange(len(fragments)) * len(times)
+    points = np.unique(
+        np.concatenate(
+            [
+                ends,
+                ends + len(times) - 1,
+                np.tile(number, 2) * len(times) + np.searchsorted(times, edges),
+            ]
+        )
+    )
+    cost = stretch.least_entries(fragments, times, points)
+    cost = np.where(cost < FORBIDDEN, cost * scale, FORBIDDEN)
+    # After a fragment's last point there is no entry, so that nothing changes there.
+    owner, position = np.divmod(points, len(times))
+    is_first, step = position == 0, np.diff(cost, prepend=0)
+    changes = np.flatnonzero(~is_first & (position < len(times) - 1) & (step != 0))
+
+    def least(costs: Integers) -> Integers:
+        found = np.full(len(fragments) + 1, FORBIDDEN)
+        np.minimum.at(found, number, costs[rows] * scale)
+        found[-1] = 0
+        return found
+
+    leaving = least(stretch.exit)
+    return CpuPaths(
+        stretch=stretch,
+        fragments=fragments,
+        scale=scale,
+        costs=rows_of(
+            FRAGMENT,
+            entry=np.append(cost[is_first], FORBIDDEN),
+            leaving=leaving,
+            first=least(stretch.opening),
+            # A CPU may also end with a fragment that has no condition.
+            last=np.minimum(least(stretch.closing), leaving),
+        ),
+        changes=rows_of(
+            STEP, time=times[position[changes]] + 1, fragment=owner[changes], entry=step[changes]
+        ),
+    )
