@@ -7,8 +7,8 @@ from concurrent.futures import Executor
 
 from dfopt.compare.attainable.frontier import FrontierProgress
 from dfopt.compare.attainable.frontier_of import frontier_of
-from dfopt.compare.attainable.order_kept import order_kept_of
 from dfopt.compare.attainable.permitted_wait import PermittedWait, wait_in
+from dfopt.compare.attainable.placement import order_kept_of
 from dfopt.compare.comparison import Comparison
 from dfopt.compare.comparison_parts import WindowResult
 from dfopt.compare.cost_model import CostModel

@@ -1,4 +1,4 @@
-"""The CPUs of dispatches that keep their starts: the best ones, and those of a rule.
+"""The CPUs of dispatches that keep their starts, or only their order: the best ones, and a rule's.
 
 Without blocks and cuts no CPU differs from another, and a flow is the best placement. Otherwise
 dynamic programming goes through the starts and keeps states: what each CPU runs or holds. All
@@ -6,6 +6,12 @@ placements that lead to one state are alike for the rest, so only the cheapest o
 many states remain, those stay that promise most: their cost, and what the rest costs each CPU at
 least. Then groups of three or four CPUs exchange what they run, as a smaller problem of the same
 kind (a large-neighbourhood search, Shaw 1998).
+
+Where only the order is kept and a CPU is busy, its next dispatch waits, and so do those that come
+after it. So times do not matter. Under equal costs this is paging: CPUs are slots, fragments are
+pages, and a change is a fault. The best placement is a flow. The rule "on the CPU that holds the
+fragment, else on the one that was least recently used" needs no look-ahead, and in the worst case
+no such rule is better (Sleator and Tarjan 1985).
 """
 
 from __future__ import annotations
@@ -21,11 +27,17 @@ from typing import NamedTuple
 import numpy as np
 
 from dfopt.compare.attainable.check import WaitingLimit, check_schedule
-from dfopt.compare.attainable.cpu_prices import CpuPrices
-from dfopt.compare.attainable.fixed_timeline import FixedTimeline, timeline_of
-from dfopt.compare.attainable.placement_network import FAR, PlacementNetwork
+from dfopt.compare.attainable.placement_flow import (
+    FAR,
+    CpuPrices,
+    FixedTimeline,
+    PlacementNetwork,
+)
+from dfopt.compare.comparison_parts import OrderKept
 from dfopt.compare.dispatches import NONE, Dispatches
 from dfopt.errors import DfoptError
+from dfopt.structs import replace
+from dfopt.trace.events import Flags
 
 WIDTH, WIDEST, MOST_KEPT = 16, 256, 800_000
 """For groups at most 16 states are kept after each item. For all CPUs more are kept if there are
@@ -95,6 +107,55 @@ def _placed(dispatches: Dispatches, items: FixedTimeline, cpus: Sequence[int]) -
     chosen = np.empty(items.fresh, np.int32)
     chosen[items.order] = cpus
     return dispatches.moved(chosen[: len(dispatches)], dispatches.start)
+
+
+def order_kept_of(dispatches: Dispatches) -> OrderKept:
+    """Return what dispatches cost at least that start in their order, and what LRU costs.
+
+    All of them may change the CPU, those of tasks without a fragment that evict, too.
+    """
+    items = FixedTimeline(in_ranks(dispatches), np.ones((len(dispatches), dispatches.cpus), bool))
+    online = items.cost(cpus_by_rule(items))
+    found = best_cpus(items)
+    if found is None:
+        return OrderKept(online=online, best=None, bound=None)
+    best = items.cost(found[0])
+    return OrderKept(online=online, best=min(best, online), bound=found[1])
+
+
+def in_ranks(dispatches: Dispatches) -> Dispatches:
+    """Return dispatches of which each starts and ends before the next one starts.
+
+    Their times are their ranks.
+    """
+    cuts, count = dispatches.cuts, len(dispatches)
+    return replace(
+        dispatches,
+        start=np.arange(count),
+        length=np.zeros(count, np.int64),
+        cuts=replace(cuts, time=np.searchsorted(dispatches.start, cuts.time)),
+    )
+
+
+def timeline_of(dispatches: Dispatches) -> FixedTimeline:
+    """Return what is to be placed if every dispatch starts as it does."""
+    paying = dispatches.paying
+    allowed = _without_fixed(paying, dispatches.fixed)
+    is_fixed = np.arange(len(paying)) >= len(dispatches)
+    allowed[is_fixed] = paying.cpu[is_fixed, None] == np.arange(dispatches.cpus)
+    return FixedTimeline(paying, allowed)
+
+
+def _without_fixed(items: Dispatches, fixed: Dispatches) -> Flags:
+    """Return whether on each CPU nothing is fixed between the start and the end of each item."""
+    free = np.ones((len(items), items.cpus), bool)
+    for cpu in np.unique(fixed.cpu).tolist():
+        own = fixed.chosen(fixed.cpu == cpu)
+        # Of what starts before an item ends, does any end after the item starts?
+        number = np.searchsorted(own.start, items.end, side="left")
+        latest_end = np.maximum.accumulate(own.end)
+        free[:, cpu] = (number == 0) | (latest_end[np.maximum(number, 1) - 1] <= items.start)
+    return free
 
 
 def cpus_by_rule(items: FixedTimeline) -> list[int]:
@@ -177,7 +238,7 @@ class _State(NamedTuple):
         The number of the state before the item, and the CPU of the item, which is counted among
         those of the search.
     codes
-        See :class:`~dfopt.compare.attainable.placement_network.PlacementNetwork`.
+        See :class:`~dfopt.compare.attainable.placement_flow.PlacementNetwork`.
     """
 
     promise: int

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from dfopt.compare import CostModel
 from dfopt.compare.attainable import placement
-from dfopt.compare.attainable.order_kept import in_ranks, order_kept_of
+from dfopt.compare.attainable.placement import in_ranks, order_kept_of
 from dfopt.compare.dispatches import Dispatches, dispatches_of
 from dfopt.compare.paid import charges_of, realised_of
 from dfopt.problem.penalties import PenaltyF, PenaltyMatrix
