@@ -17,6 +17,7 @@ from dfopt.costs.visit_bounds import (
     parts_bound,
 )
 from dfopt.problem.certificate import CompleteSearch, Counting
+from dfopt.problem.cost_table import CostTable
 from dfopt.problem.instance import Instance, Objective
 from dfopt.problem.penalties import PenaltyMatrix
 
@@ -42,7 +43,7 @@ def cheap_bounds(
     if is_matrix or len(types) > FEW_TYPES:
         check()
     if is_matrix:
-        yield arrivals_bound(instance, types)
+        yield arrivals_bound(instance)
         return
     form = ClosedForm(instance, types)
     visits = Visits(instance=instance, types=types, form=form, check=check)
@@ -89,58 +90,31 @@ def critical_path_bound(instance: Instance) -> Bound:
     return Bound(value=value, certificate=Counting(argument="critical-path", threshold=value - 1))
 
 
-def arrivals_bound(instance: Instance, types: Sequence[TaskType]) -> Bound:
-    """Return the bound from the cheapest switch to every task.
+def arrivals_bound(instance: Instance) -> Bound:
+    """Return the bound from the cheapest switch to every task, for a table of switch costs.
 
     All tasks but the first ones of the CPUs are switched to from another task. Which ones come
     first is not known, so the m tasks that save most by it are granted it.
     """
-    if not types:
-        return NOTHING
-    arrivals, starts = _cheapest_arrivals(instance, types), _cheapest_starts(instance, types)
+    numbers: Counter[str | None] = Counter()
+    for task in instance.tasks:
+        numbers[task.type] += task.multiplicity
+    examples = {task.type: task for task in instance.tasks}
+    table = CostTable(instance, [examples[name] for name in numbers])
+    starts = [min(column) for column in zip(*set(map(tuple, table.start)), strict=True)]
     total = 0
     savings: list[int] = []
-    for equal_tasks in types:
-        name = equal_tasks.example.type
-        arrival = arrivals.get(name, starts[name])
-        if instance.objective is Objective.MAKESPAN:
-            total += equal_tasks.example.exec * equal_tasks.count
-        total += arrival * equal_tasks.count
-        savings += [max(0, arrival - starts[name])] * min(equal_tasks.count, instance.cpus)
+    for place, number in enumerate(numbers.values()):
+        switches = [
+            row[place] for other, row in enumerate(table.switch) if other != place or number > 1
+        ]
+        arrival = min(switches, default=starts[place])
+        total += arrival * number
+        savings += [max(0, arrival - starts[place])] * min(number, instance.cpus)
     total -= sum(sorted(savings, reverse=True)[: instance.cpus])
+    if instance.objective is Objective.MAKESPAN:
+        total += sum(task.exec * task.multiplicity for task in instance.tasks)
     value = total if instance.objective is Objective.TOTAL_PENALTY else -(-total // instance.cpus)
     if value <= 0:
         return NOTHING
     return Bound(value=value, certificate=Counting(argument="arrivals", threshold=value - 1))
-
-
-def _cheapest_arrivals(instance: Instance, types: Sequence[TaskType]) -> dict[str | None, int]:
-    """Return the cheapest switch to each type of the table from any other task, if there is one.
-
-    Under a table only the types in it count. So they are compared, and not all pairs of tasks.
-    """
-    penalty = instance.penalty
-    assert isinstance(penalty, PenaltyMatrix)
-    tasks: Counter[str | None] = Counter()
-    for equal_tasks in types:
-        tasks[equal_tasks.example.type] += equal_tasks.count
-    numbers = [number for number, name in enumerate(penalty.types) if name in tasks]
-    columns = list(zip(*(penalty.switch[number] for number in numbers), strict=True))
-    arrivals: dict[str | None, int] = {}
-    for place, number in enumerate(numbers):
-        name, costs = penalty.types[number], columns[number]
-        if tasks[name] == 1:
-            costs = costs[:place] + costs[place + 1 :]
-        if costs:
-            arrivals[name] = min(costs)
-    return arrivals
-
-
-def _cheapest_starts(instance: Instance, types: Sequence[TaskType]) -> dict[str | None, int]:
-    """Return the least that each type of the table costs as a CPU's first one."""
-    cpus = {state: cpu for cpu, state in enumerate(instance.initial_states)}.values()
-    examples = {equal_tasks.example.type: equal_tasks.example for equal_tasks in types}
-    return {
-        name: min(instance.cache(cpu).enter(instance.use(task)) for cpu in cpus)
-        for name, task in examples.items()
-    }

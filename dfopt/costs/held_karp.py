@@ -7,6 +7,9 @@ from collections.abc import Mapping, Sequence
 from dfopt.costs.task_types import TaskType, cost_table
 from dfopt.problem.instance import Instance
 
+Layer = dict[tuple[tuple[int, ...], int], tuple[int, tuple[int, ...]]]
+"""By what is left and the place of the last type: the least cost, and the order that has it."""
+
 
 class HeldKarp:
     """F* and the order that attains it, for sets of tasks given as counts of types.
@@ -40,44 +43,27 @@ class HeldKarp:
         counts = tuple(content[task_type] for task_type in task_types)
         base = sum(self.table.exec[task_type] * content[task_type] for task_type in task_types)
         # A state is what is still to run and what ran last; each layer runs one task more.
-        layers: list[dict[tuple[tuple[int, ...], int], tuple[int, int | None]]] = [{}]
-        for position, task_type in enumerate(task_types):
-            state = (_without(counts, position), position)
-            layers[0][state] = (self.table.start[cpu][task_type], None)
+        layer: Layer = {
+            (_without(counts, position), position): (self.table.start[cpu][task_type], (task_type,))
+            for position, task_type in enumerate(task_types)
+        }
         for _ in range(sum(counts) - 1):
-            layer: dict[tuple[tuple[int, ...], int], tuple[int, int | None]] = {}
-            for (left, last), (cost, _before) in layers[-1].items():
+            before, layer = layer, {}
+            for (left, last), (cost, order) in before.items():
                 for position, count in enumerate(left):
                     if not count:
                         continue
                     state = (_without(left, position), position)
-                    longer = cost + self.table.switch[task_types[last]][task_types[position]]
+                    task_type = task_types[position]
+                    longer = cost + self.table.switch[task_types[last]][task_type]
                     if state not in layer or longer < layer[state][0]:
-                        layer[state] = (longer, last)
-            layers.append(layer)
-        left = (0,) * len(task_types)
+                        layer[state] = (longer, (*order, task_type))
         best, last = min(
             (cost + self.table.finish[task_types[last]], last)
-            for (_, last), (cost, _before) in layers[-1].items()
+            for (_, last), (cost, _) in layer.items()
         )
-        return base + best, [task_types[position] for position in _traced(layers, left, last)]
+        return base + best, list(layer[(0,) * len(task_types), last][1])
 
 
 def _without(counts: tuple[int, ...], position: int) -> tuple[int, ...]:
     return (*counts[:position], counts[position] - 1, *counts[position + 1 :])
-
-
-def _traced(
-    layers: Sequence[Mapping[tuple[tuple[int, ...], int], tuple[int, int | None]]],
-    left: tuple[int, ...],
-    last: int,
-) -> list[int]:
-    order: list[int] = []
-    position: int | None = last
-    for layer in reversed(layers):
-        assert position is not None
-        order.append(position)
-        _, before = layer[left, position]
-        left = (*left[:position], left[position] + 1, *left[position + 1 :])
-        position = before
-    return order[::-1]

@@ -46,9 +46,13 @@ class CostTable:
             cold_start=instance.cold_start,
             final_write_back=instance.final_write_back,
         )
-        self.switch = _switch_table(
-            cache, uses, by_type=isinstance(instance.penalty, PenaltyMatrix)
-        )
+        penalty = instance.penalty
+        if isinstance(penalty, PenaltyMatrix):
+            types = [penalty.number_of(task.type) for task in tasks]
+            rows = {row: [penalty.switch[row][column] for column in types] for row in set(types)}
+            self.switch = [rows[row] for row in types]
+        else:
+            self.switch = _switch_table(cache, uses)
         self.finish = [cache.hold(use).finish() for use in uses]
         # CPUs that start alike share a row.
         starts = {
@@ -85,26 +89,22 @@ class CostTable:
         return cost + sum(self.exec[task] for task in order)
 
 
-def _switch_table(cache: Cache, uses: Sequence[DataUse], *, by_type: bool) -> list[list[int]]:
-    """Return the cost of a switch, row = from, column = to; equal rows are one list.
+def _switch_table(cache: Cache, uses: Sequence[DataUse]) -> list[list[int]]:
+    """Return the cost of a switch under f or g, row = from, column = to; equal rows are one list.
 
-    Most pairs of tasks are of different fragments. Under f and g a task then costs the same
-    after all tasks that leave their fragment in one state, so that these costs are worked out
-    once for each state.
+    Most pairs of tasks are of different fragments. A task then costs the same after all tasks that
+    leave their fragment in one state, so that these costs are worked out once for each state.
     """
 
     def costs(before: DataUse, columns: Sequence[int]) -> list[int]:
         return [cache.hold(before).enter(uses[column]) for column in columns]
 
-    everywhere = range(len(uses))
-    contents = {use[:2]: use for use in uses}
-    if by_type:
-        rows = {held: costs(use, everywhere) for held, use in contents.items()}
-        return [rows[use[:2]] for use in uses]
     members: dict[object, list[int]] = {}
     for column, use in enumerate(uses):
         members.setdefault(use.fragment, []).append(column)
-    away = {leaves: costs(DataUse(OTHER, leaves), everywhere) for _, leaves in contents}
+    contents = {use[:2]: use for use in uses}
+    states = {use.leaves for use in uses}
+    away = {leaves: costs(DataUse(OTHER, leaves), range(len(uses))) for leaves in states}
     rows = {}
     for (fragment, leaves), use in contents.items():
         row = rows[fragment, leaves] = away[leaves].copy()

@@ -427,10 +427,10 @@ class Instance(Checked, dict=True):
 
     def _worst_switch(self, task_type: str | None, lines: int) -> int:
         match self.penalty:
-            case PenaltyF(read_line=read_line, write_back=write_back):
-                return lines * read_line + write_back
-            case PenaltyG(fill=fill, write_back=write_back):
-                return fill + write_back
+            case PenaltyF() as penalty:
+                return penalty.reading(lines) + penalty.write_back
+            case PenaltyG() as penalty:
+                return penalty.reading(lines)
             case PenaltyMatrix(types=types, switch=switch, start=start):
                 column = types.index(task_type)
                 return max(*(row[column] for row in switch), start[column] if start else 0)

@@ -69,10 +69,21 @@ class TaskRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CpuTimeline:
-    """What one CPU does, in order of time."""
+    """What one CPU does, in order of time.
+
+    Parameters
+    ----------
+    runs, charges
+        Its tasks, and its penalties.
+    switches
+        What the switch to each task costs; that after the last one is added to the last.
+    end, cost
+        When it has finished, and what it costs.
+    """
 
     runs: tuple[TaskRun, ...]
     charges: tuple[Charge, ...]
+    switches: tuple[int, ...]
     end: float
     cost: int
 
@@ -153,6 +164,7 @@ def _row(
     counts_time = task_width is None and instance.objective is Objective.MAKESPAN
     begun = planned.starts if instance.is_timed and task_width is None else None
     charges: list[Charge] = []
+    switches: list[int] = []
     starts: list[float] = []
     ends: list[float] = []
     clock: float = 0
@@ -166,8 +178,8 @@ def _row(
                     place=f"schedule.cpus[{cpu}].starts[{position}]",
                 )
             clock = begun[position]
-        cost = cache.enter(instance.use(task))
-        for kind, group, amount in _switch_parts(instance.penalty, held, task, cost):
+        switches.append(cache.enter(instance.use(task)))
+        for kind, group, amount in _switch_parts(instance.penalty, held, task, switches[-1]):
             if amount:
                 charges.append(Charge(kind=kind, group=group, start=clock, amount=amount))
             clock += amount
@@ -182,10 +194,13 @@ def _row(
         group = group_of(instance.penalty, held)
         charges.append(Charge(kind=kind, group=group, start=clock, amount=amount))
         clock += amount
+        if order:
+            switches[-1] += amount
     groups = [group_of(instance.penalty, task) for task in order]
     return CpuTimeline(
         runs=_runs(groups, planned.tasks, starts, ends),
         charges=tuple(charges),
+        switches=tuple(switches),
         end=clock,
         cost=int(clock) if counts_time else sum(charge.amount for charge in charges),
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import pairwise
 
 import numpy as np
@@ -10,7 +9,7 @@ import numpy as np
 from dfopt.problem.instance import Instance
 from dfopt.problem.penalties import PenaltyF
 from dfopt.problem.schedule import Schedule
-from dfopt.problem.timeline import CpuTimeline, group_of, timeline
+from dfopt.problem.timeline import group_of, timeline
 from dfopt.trace.events import Integers
 from dfopt.trace.lengths import Lengths
 from dfopt.trace.quality import Quality
@@ -86,12 +85,17 @@ def _placed(instance: Instance, schedule: Schedule) -> list[tuple[Dispatch, int]
     has_lines = isinstance(instance.penalty, PenaltyF)
     placed = []
     for cpu, row in enumerate(rows):
-        for name, start, end, cost in _in_order(row):
+        edges = [
+            (name, *edges)
+            for run in row.runs
+            for name, edges in zip(run.names, pairwise(run.edges), strict=True)
+        ]
+        for (name, start, end), cost in zip(edges, row.switches, strict=True):
             task = by_name[name]
             dispatch = Dispatch(
                 cpu=cpu,
-                start=start,
-                end=end,
+                start=int(start),
+                end=int(end),
                 task=name,
                 fragment=group_of(instance.penalty, task),
                 lines=task.lines if has_lines else None,
@@ -99,18 +103,3 @@ def _placed(instance: Instance, schedule: Schedule) -> list[tuple[Dispatch, int]
             )
             placed.append((dispatch, cost))
     return sorted(placed, key=lambda row: row[0].start)
-
-
-def _in_order(row: CpuTimeline) -> Iterator[tuple[str, int, int, int]]:
-    """Yield the tasks of a CPU with start, end and cost."""
-    left = [(charge.start, charge.amount) for charge in reversed(row.charges)]
-    stretches = [
-        (name, int(start), int(end))
-        for run in row.runs
-        for name, (start, end) in zip(run.names, pairwise(run.edges), strict=True)
-    ]
-    for number, (name, start, end) in enumerate(stretches, 1):
-        cost = 0
-        while left and (left[-1][0] < start or number == len(stretches)):
-            cost += left.pop()[1]
-        yield name, start, end, cost
