@@ -1,4 +1,4 @@
-"""Column generation: how many full groups there can be at most, and which ones matter for that.
+"""Column generation: how many full groups there can be at most.
 
 The linear program chooses fractions of groups, no fragment more than once in all. Pricing finds
 the groups of least price by dynamic programming over the fragments. GroupPrices prove a bound in
@@ -8,6 +8,7 @@ together, there are no more than c/b groups.
 
 from __future__ import annotations
 
+import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -16,8 +17,24 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from dfopt.problem.certificate import (
+    GroupResource,
+    Leaf,
+    Over,
+    Proof,
+    ProofRows,
+    TaskClass,
+    UseCount,
+)
 from dfopt.solvers.branch_and_price.linear_program import LinearProgram, Undecided
+from dfopt.solvers.integers import in_lowest_terms
 from dfopt.solvers.parts.groups import FragmentGroup, GroupGoal
+from dfopt.solvers.parts.heuristic import GroupHeuristic
+from dfopt.solvers.parts.packing import Packing
+from dfopt.solvers.search import Search
+
+ATTEMPTS = 2_000
+"""Groups are dissolved at most this number of times where prices allow as many as wanted."""
 
 COLUMNS_A_ROUND = 60
 
@@ -78,6 +95,49 @@ class GroupBound:
     def most(self) -> int:
         """How many full groups there are at most."""
         return self.total // self.least
+
+
+def most_groups(search: Search, packing: Packing, goal: GroupGoal) -> tuple[int, Proof | None]:
+    """Return the largest possible number of full groups, but at most the wanted number.
+
+    With fewer come prices that prove it. With the wanted number a schedule is reported.
+
+    Raises
+    ------
+    Undecided
+        When neither was found.
+    """
+    table = GroupTable(goal)
+    bound = best_bound(table, search.check)
+    most = 1 if bound is None else bound.most
+    if most < goal.wanted:
+        if not table.is_complete:
+            raise Undecided
+        return most, _certificate(goal, None if bound is None else bound.prices)
+    heuristic = GroupHeuristic(goal, random.Random(search.seed), search.check)
+    if not heuristic.search(ATTEMPTS):
+        raise Undecided
+    packing.report(goal.fill(heuristic.groups))
+    return goal.wanted, None
+
+
+def _certificate(goal: GroupGoal, prices: GroupPrices | None) -> Proof:
+    """Return the certificate that has these prices; with none, there is no full group at all."""
+    rows, sizes = ProofRows(Over.GROUPS), sorted(goal.sizes, reverse=True)
+    by_size = dict.fromkeys(sizes, 0)
+    machine = dict.fromkeys(GroupResource, 0)
+    if prices is not None:
+        by_size = dict(zip(sizes, prices.fragments, strict=True))
+        machine = dict(zip(GroupResource, prices[1:], strict=True))
+    leaf = Leaf(
+        weights=tuple(
+            (rows.of(TaskClass(fragment_size=size)), price) for size, price in by_size.items()
+        ),
+        prices=tuple(
+            (rows.count(UseCount(of=of)), price) for of, price in machine.items() if price
+        ),
+    )
+    return rows.proof([in_lowest_terms(leaf, weighs_costs=False)], None)
 
 
 def best_bound(table: GroupTable, check: Callable[[], None]) -> GroupBound | None:
@@ -239,19 +299,10 @@ class GroupTable:
         for price, end, first in sorted(candidates)[:number]:
             row, column, uses = self._goal(end)
             budget = price - uses - self._prices.fragments[first]
-            row, column = self._before(first, row, column)
-            chosen = next(self._extended(first + 1, row, column, budget, [first]))
-            groups.append((price, self._group(end, chosen)))
+            groups.append(
+                (price, self._group(end, self._beginning_with(first, row, column, budget)))
+            )
         return groups
-
-    def groups_within(self, budget: int) -> Iterator[FragmentGroup]:
-        """Yield all full groups of a price of at most ``budget``, by the order of their ends."""
-        for end in np.argsort(self._end_prices, kind="stable"):
-            if self._end_prices[end] > budget:
-                return
-            row, column, uses = self._goal(int(end))
-            for chosen in self._extended(0, row, column, budget - uses, []):
-                yield self._group(int(end), chosen)
 
     def _goal(self, end: int) -> tuple[int, int, int]:
         """Return the place where a group ends, and the price of what it uses of the machine."""
@@ -284,44 +335,17 @@ class GroupTable:
             return UNREACHABLE
         return self._prices.fragments[item] + int(self._layers[item + 1, row, column])
 
-    def _extended(
-        self, item: int, row: int, column: int, budget: int, chosen: list[int]
-    ) -> Iterator[list[int]]:
-        """Yield the chosen items, with every choice of later items that the budget allows.
-
-        Of fragments of one size the first ones are chosen. The yielded list changes later.
-        """
-        if chosen and row == 0 and column == 0:
-            yield chosen
-            if self.counted:
-                return
-        # A stack of its own, for groups may have more fragments than Python has stack.
-        stack = [(self._first_copies(item), row, column, budget)]
-        while stack:
-            items, row, column, budget = stack[-1]
-            following = self._next_within(items, row, column, budget, first=not chosen)
-            if following is None:
-                stack.pop()
-                if stack:
-                    chosen.pop()
-                continue
-            chosen.append(following)
-            row, column = self._before(following, row, column)
-            if row == 0 and column == 0:
-                yield chosen
-                if self.counted:
-                    chosen.pop()
-                    continue
-            budget -= self._prices.fragments[following]
-            stack.append((self._first_copies(following + 1), row, column, budget))
-
-    def _next_within(
-        self, items: Iterator[int], row: int, column: int, budget: int, *, first: bool
-    ) -> int | None:
-        """Return the next item with which the budget can be kept."""
-        for item in items:
-            if not first and self._layers[item, row, column] > budget:
-                return None
-            if self._price_with(item, row, column) <= budget:
-                return item
-        return None
+    def _beginning_with(self, first: int, row: int, column: int, budget: int) -> list[int]:
+        """Return the items of a group that ends here, those behind the first within a budget."""
+        chosen = [first]
+        row, column = self._before(first, row, column)
+        while row or column:
+            item = next(
+                item
+                for item in self._first_copies(chosen[-1] + 1)
+                if self._price_with(item, row, column) <= budget
+            )
+            chosen.append(item)
+            budget -= self._prices.fragments[item]
+            row, column = self._before(item, row, column)
+        return chosen

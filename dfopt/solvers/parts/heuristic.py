@@ -53,8 +53,6 @@ class GroupHeuristic:
 
     def search(self, attempts: int) -> bool:
         """Look for groups, and ``attempts`` times dissolve some; return whether they are enough."""
-        if self.goal.limit is None:
-            self._take_safe_groups()
         self._add_groups(largest=True)
         for _ in range(attempts):
             if self.is_enough:
@@ -90,29 +88,6 @@ class GroupHeuristic:
         self._cpus += sign * group.cpus
         self._plain += sign * (group.cpus - group.longer)
         self._spare += sign * self.goal.room(group)
-
-    def _take_safe_groups(self) -> None:
-        """Take fragments that fill their CPUs exactly alone, or all fragments if there is room.
-
-        Without room to spare also pairs are taken that fill their CPUs exactly: if two groups
-        share such a pair, what is left of them does so too.
-        """
-        k = self.goal.capacity
-        all_fit = sum(-(-size // k) for size in self._pool) <= self._cpus
-        of_residue: dict[int, list[int]] = {}
-        for size in self._pool:
-            of_residue.setdefault(0 if all_fit else size % k, []).append(size)
-        alone = [(size,) for size in of_residue.pop(0, [])]
-        pairs = [
-            pair
-            for residue in of_residue
-            if 2 * residue <= k and not self._spare
-            for pair in _pairs(of_residue[residue], of_residue.get(k - residue, []))
-        ]
-        for sizes in [*alone, *pairs]:
-            if self.is_enough or len(self._pool) == len(sizes):
-                return
-            self._take(FragmentGroup(sizes=sizes, cpus=-(-sum(sizes) // k)))
 
     def _add_groups(self, *, largest: bool) -> None:
         while not self.is_enough:
@@ -164,12 +139,6 @@ class GroupHeuristic:
     def _sample(self) -> list[int]:
         """Return some of what is left over, in random order."""
         return self._source.sample(self._pool, min(len(self._pool), LARGEST_SAMPLE))
-
-
-def _pairs(ones: list[int], others: list[int]) -> list[tuple[int, ...]]:
-    if ones is others:
-        return list(zip(ones[::2], ones[1::2], strict=False))
-    return list(zip(ones, others, strict=False))
 
 
 def neighbours(pool: Sequence[int], number: int, least: int, most: int) -> list[int] | None:

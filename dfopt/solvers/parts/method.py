@@ -127,7 +127,7 @@ def prove(search: Search) -> None:
         On an instance with the penalty g, of which execution times do not count.
     """
     from dfopt.solvers.branch_and_price.linear_program import Undecided
-    from dfopt.solvers.parts.exact import most_groups
+    from dfopt.solvers.parts.group_bound import most_groups
 
     packing = Packing(search)
     if not packing.visit:
