@@ -54,6 +54,7 @@ from dfopt_models.formulas import equation, exact
 from dfopt_models.growth import KNOWN_DIGITS, GrowthPath, growth_text
 from dfopt_models.model import AnalyticModel
 from dfopt_models.response_time import (
+    EXTREME,
     HALF,
     QUANTITIES,
     RESPONSE_MODELS,
@@ -77,9 +78,6 @@ if TYPE_CHECKING:
 
 CLOSED_FORMS = (GrowthPath.LIMIT, GrowthPath.SPEED)
 """The paths along which the crossover has a closed form."""
-
-LARGEST_PRODUCT = 1e100
-"""A crossover on a machine with a larger product does not count."""
 
 TINY = 1e-300
 """Absolute error of a root: roots may have any order of magnitude."""
@@ -398,7 +396,7 @@ def crossovers(
     found = (
         Crossover(product=product, direction=_direction(root.above, root.below))
         for root in reversed(difference(comparison, path).roots())
-        if (product := product_at(root.v, path)) <= LARGEST_PRODUCT
+        if (product := product_at(root.v, path)) <= EXTREME
     )
     return tuple(found)
 
@@ -419,7 +417,7 @@ def closed_form_crossover(comparison: PolicyComparison, path: GrowthPath) -> flo
         return None  # numerator or denominator is rounding alone
     constant, slope = terms.coefficients
     root = -slope / constant  # √x* = 1/v
-    if not 1 <= root <= math.sqrt(LARGEST_PRODUCT):  # a negative root must not be squared
+    if not 1 <= root <= math.sqrt(EXTREME):  # a negative root must not be squared
         return None
     return root * root
 

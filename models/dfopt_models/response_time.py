@@ -77,7 +77,7 @@ HALF = 0.5
 TODAY = (1.0, 1.0)
 """Speed and cache of the machine that all others are relative to."""
 
-EXTREME = 1e30
+EXTREME = 1e100
 """The greatest speed and cache, and 1 over the least: no result overflows."""
 
 SHARED = {

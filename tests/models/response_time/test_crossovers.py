@@ -20,7 +20,7 @@ from dfopt_models.crossover import (
 )
 from dfopt_models.errors import ModelError
 from dfopt_models.growth import GrowthPath
-from dfopt_models.response_time import RESPONSE_TIME, Case, PolicyComparison
+from dfopt_models.response_time import EXTREME, RESPONSE_TIME, Case, PolicyComparison
 from tests.strategies import comparisons
 
 paths = st.sampled_from(GrowthPath)
@@ -73,7 +73,8 @@ def test_every_change_of_sign_on_a_dense_grid_is_a_crossover(path, comparison):
 def test_directions_say_what_the_curve_does(path, comparison):
     products = [crossing.product for crossing in crossovers(comparison, path)]
     for number, crossing in enumerate(crossovers(comparison, path)):
-        after = products[number + 1] if number + 1 < len(products) else 4 * crossing.product
+        last = min(4 * crossing.product, EXTREME)
+        after = products[number + 1] if number + 1 < len(products) else last
         middle = (crossing.product * after) ** 0.5
         excess = float(relative_along(comparison, middle, path)) - 1
         assume(abs(excess) > 1e-9)
@@ -137,6 +138,15 @@ def test_one_by_hand():
     assert crossing.direction is Direction.FALLS_BEHIND
     (today,) = crossovers(against(moving), GrowthPath.LIMIT)
     assert today.product == pytest.approx(1)
+
+
+@EVERY_PATH
+def test_the_furthest_crossovers_can_be_evaluated(path):
+    """Whatever is returned as a crossover is a machine that other functions take."""
+    moving = replace(STILL, work=70.0, reallocations=1e-16, affinity=0.0)
+    for crossing in crossovers(against(moving), path):
+        assert crossing.product > 1e30
+        assert float(relative_along(against(moving), crossing.product, path)) == pytest.approx(1)
 
 
 def test_a_baseline_that_moves_can_be_overtaken():
