@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 FENCE = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SECONDS = re.compile(r"(?<!limit )\b\d+(\.\d+)? s\b")
-PROGRESS = re.compile(r"^dfopt: (\d+ s: |compiling loops ).*\n", re.MULTILINE)
+PROGRESS = re.compile(r"^dfopt: \d+ s: .*\n", re.MULTILINE)
 """What only slow commands say; a page does not show it."""
 
 MARK = "--- end of command ---"
