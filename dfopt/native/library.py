@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import os
+import signal
+import threading
 import weakref
 from collections.abc import Callable
 from functools import cache
@@ -20,6 +22,9 @@ LIBRARY = os.environ.get("DFOPT_CORE") or str(Path(__file__).parents[1] / "core"
 
 ANY = 2**63 - 1
 """More than any cost."""
+
+MOMENT_S = 0.01
+"""Within this time the interpreter has left what ends an object."""
 
 INT, SEED, FLOAT, POINTER = ctypes.c_int64, ctypes.c_uint64, ctypes.c_double, ctypes.c_void_p
 """Types of parameters and results."""
@@ -120,7 +125,10 @@ class Made:
 
 def _destroy(functions: Functions, pointer: int, uses: object) -> None:
     """End an object; only then what it uses is let go, in whatever order garbage is collected."""
-    functions.destroy(pointer)
+    try:
+        functions.destroy(pointer)
+    except KeyboardInterrupt:  # nobody would see it here, so it comes once more, outside
+        threading.Timer(MOMENT_S, os.kill, (os.getpid(), signal.SIGINT)).start()
 
 
 @cache

@@ -1,6 +1,8 @@
 """The core is loaded, or an error says what to do; what it has made ends before what it uses."""
 
 import gc
+import signal
+import time
 from types import SimpleNamespace
 
 import pytest
@@ -36,3 +38,13 @@ def test_a_core_that_is_missing_says_so(monkeypatch: pytest.MonkeyPatch) -> None
 def test_a_core_of_another_version_says_so() -> None:
     with pytest.raises(DfoptError, match=r"dfopt_sums_largest\): install dfopt anew"):
         Functions("sums", largest=(INT,)).largest()
+
+
+def test_an_interrupt_is_not_lost_where_an_object_ends() -> None:
+    def interrupted(_: object) -> None:
+        signal.raise_signal(signal.SIGINT)
+
+    made = Made(SimpleNamespace(create=lambda: "made", destroy=interrupted))
+    with pytest.raises(KeyboardInterrupt):  # noqa: PT012, it comes some moments later
+        del made
+        time.sleep(10)
