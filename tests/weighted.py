@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from dfopt.problem.cache import CacheState, Leaves
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.schedule import order_cost
-from dfopt.verify.visits import OrderPrices
-from dfopt.verify.weights import largest_values
+from dfopt.verify.exact_contents import largest_values
+from dfopt.verify.relaxed_contents import OrderPrices
 from tests.strategies import instances
 
 

@@ -1,4 +1,4 @@
-"""Proofs over orders: what the order of all tasks on one CPU costs at least, under a matrix.
+"""The arcs between the tasks of one CPU: what they cost, and what weights leave of that.
 
 Nodes are the types of the tasks, or the tasks themselves if some wait for others. Class 0 has no
 keys: it is node 0, the start of the order as the node before and its end as the node after. Each
@@ -13,100 +13,15 @@ from functools import cached_property
 from graphlib import TopologicalSorter
 from itertools import pairwise
 
-from dfopt.errors import MethodError
-from dfopt.problem.certificate import ArcCount, Count, CrossingCount, Leaf, Proof, TaskClass
+from dfopt.problem.certificate import CrossingCount, Leaf
 from dfopt.problem.cost_table import CostTable
 from dfopt.problem.instance import Instance, Objective, Task
-from dfopt.problem.penalties import PenaltyMatrix
-from dfopt.verify.beginnings import Beginnings, cheapest_order
-from dfopt.verify.tree import Argument, Range, Ranges, UnprovenError
+from dfopt.verify.tree import Range, UnprovenError
 
 DEPOT = 0
 """The node that is both the start and the end."""
 
-MOST_NODES = 3_000
-MOST_CUT_ENDS = 10_000_000
-"""At most these numbers of nodes, and of cuts times nodes; more take too much memory."""
-
 Arc = tuple[int, int]
-
-
-class OrderArgument(Argument):
-    """A proof over orders.
-
-    Parameters
-    ----------
-    instance, proof, check
-        See :class:`~dfopt.verify.tree.Argument`.
-    bound
-        The lower bound.
-    """
-
-    def __init__(
-        self, instance: Instance, proof: Proof, bound: int, check: Callable[[], None]
-    ) -> None:
-        if not isinstance(instance.penalty, PenaltyMatrix):
-            raise UnprovenError("certificate.over: orders are for the penalty matrix")
-        if instance.cpus != 1 or not instance.tasks:
-            raise UnprovenError("certificate.over: orders are for tasks on one CPU")
-        names = [str(row.node) for row in proof.classes[1:]]
-        nodes = {name for task in instance.tasks for name in nodes_of(instance, task)}
-        rows = (TaskClass(), *(TaskClass(node=name) for name in names))
-        if rows != proof.classes or len(names) != len(nodes) or set(names) != nodes:
-            what = "tasks" if instance.has_precedence else "types of the tasks"
-            raise UnprovenError(
-                "certificate.classes: must be one without keys, and then name the "
-                f"{len(nodes)} {what}, each of them once"
-            )
-        if len(nodes) > MOST_NODES:
-            raise MethodError(f"an order of {len(nodes)} nodes has too many arcs")
-        if len(proof.counts) * len(nodes) > MOST_CUT_ENDS:
-            raise UnprovenError(f"certificate.counts: are {len(proof.counts)}, too many to look at")
-        self._tours = Tours(instance, names, check)
-        self._budget = bound - 1 - self._tours.base
-        self._cuts: dict[CrossingCount, CutArcs] = {}
-        super().__init__(instance, proof, check)
-
-    def _members(self) -> list[frozenset[int]]:
-        return []  # nodes are known by their names
-
-    def range_of(self, count: Count) -> Range:
-        """See :meth:`~dfopt.verify.tree.Argument.range_of`."""
-        match count:
-            case CrossingCount():
-                self._cuts[count] = self._tours.cut(count)
-                return 1, sum(self._tours.visits)
-            case ArcCount(before=before, after=after):
-                if max(before, after) >= self._tours.size or min(before, after) < 0:
-                    raise UnprovenError("names a class that is not there")
-                return 0, self._tours.most(before, after)
-        raise UnprovenError("is nothing to count in orders")
-
-    def flaw(self, leaf: Leaf, ranges: Ranges) -> str | None:
-        """See :meth:`~dfopt.verify.tree.Argument.flaw`."""
-        if leaf.scale < 1:
-            return f".scale: is {leaf.scale}, but must be at least 1"
-        cuts = []
-        for number, price in leaf.prices:
-            count = self.proof.counts[number]
-            if not isinstance(count, CrossingCount) or price < 0:
-                return f".prices: {price} is negative, or that of an arc"
-            cuts.append((self._cuts[count], price))
-        arcs = {
-            (count.before, count.after): ranges[number]
-            for number, count in enumerate(self.proof.counts)
-            if isinstance(count, ArcCount)
-        }
-        weights = ArcWeights(self._tours, leaf, cuts, arcs)
-        limit = leaf.scale * self._budget
-        flaw = None
-        if weights.worth <= limit and not leaf.beginnings:
-            flaw = f": the weights are {weights.worth}, no more than orders may cost, {limit}"
-        elif weights.worth <= limit and max(self._tours.visits) > 1:
-            flaw = ".beginnings: is for tasks that are nodes of their own"
-        elif weights.worth <= limit and cheapest_order(weights.beginnings, limit, self.check):
-            flaw = f": some order costs no more than {self._budget}"
-        return flaw
 
 
 def nodes_of(instance: Instance, task: Task) -> Iterable[str]:
@@ -238,6 +153,8 @@ class ArcWeights:
 
     Attributes
     ----------
+    leaving, entering
+        The weight of each time that a node is left, and entered.
     reduced
         The costs of arcs, times the scale, less what their ends and cuts weigh.
     """
@@ -249,17 +166,17 @@ class ArcWeights:
         cuts: Sequence[tuple[CutArcs, int]],
         ranges: Mapping[Arc, Range],
     ) -> None:
-        self._tours, self._cuts, self._ranges, self._scale = tours, cuts, ranges, leaf.scale
-        self._leaving, self._entering = [0] * tours.size, [0] * tours.size
-        for weights, rows in ((self._leaving, leaf.leaving), (self._entering, leaf.weights)):
+        self.tours, self.cuts, self.ranges, self.scale = tours, cuts, ranges, leaf.scale
+        self.leaving, self.entering = [0] * tours.size, [0] * tours.size
+        for weights, rows in ((self.leaving, leaf.leaving), (self.entering, leaf.weights)):
             for node, weight in rows:
                 weights[node] += weight
         self.reduced = [
             [
                 leaf.scale * cost - leave - enter
-                for cost, enter in zip(row, self._entering, strict=True)
+                for cost, enter in zip(row, self.entering, strict=True)
             ]
-            for row, leave in zip(tours.cost, self._leaving, strict=True)
+            for row, leave in zip(tours.cost, self.leaving, strict=True)
         ]
         for cut, price in cuts:
             tours.check()
@@ -268,6 +185,10 @@ class ArcWeights:
                 for head in cut.heads:
                     row[head] -= price
 
+    def range(self, tail: int, head: int) -> Range:
+        """Return how often an order uses an arc."""
+        return self.ranges.get((tail, head)) or (0, self.tours.most(tail, head))
+
     @cached_property
     def worth(self) -> int:
         """What every order costs at least, times the scale.
@@ -275,39 +196,14 @@ class ArcWeights:
         Its cost is the sum of what it pays for its visits and cuts and of the reduced costs of its
         arcs. It pays for each visit, and at least once for each cut.
         """
-        worth = sum(price for _, price in self._cuts)
-        visits = zip(self._tours.visits, self._leaving, self._entering, strict=True)
+        worth = sum(price for _, price in self.cuts)
+        visits = zip(self.tours.visits, self.leaving, self.entering, strict=True)
         worth += sum(number * (leave + enter) for number, leave, enter in visits)
         for tail, row in enumerate(self.reduced):
             for head, cost in enumerate(row):
-                if cost < 0 and (tail, head) not in self._ranges:
-                    worth += cost * self._tours.most(tail, head)
-        for (tail, head), (least, most) in self._ranges.items():
-            cost = self.reduced[tail][head]
-            worth += cost * (least if cost > 0 else most)
-        return worth
-
-    @property
-    def beginnings(self) -> Beginnings:
-        """What the beginnings of orders cost, and what follows them at least."""
-        size = self._tours.size
-        cost: list[list[int | None]] = [[None] * size for _ in range(size)]
-        spare = 0
-        for tail, row in enumerate(self.reduced):
-            for head, arc_cost in enumerate(row):
-                _, most = self._ranges.get((tail, head), (0, self._tours.most(tail, head)))
-                if most:
-                    cost[tail][head] = self._scale * self._tours.cost[tail][head]
-                    spare -= most * min(0, arc_cost)
-        return Beginnings(
-            cost=cost,
-            leaving=self._leaving,
-            entering=self._entering,
-            cuts=[
-                (cut.claim.last_of, cut.claim.first_of, cut.tails, price)
-                for cut, price in self._cuts
-            ],
-            before=self._tours.before,
-            reduced=self.reduced,
-            spare=spare,
+                if cost < 0:
+                    worth += cost * self.range(tail, head)[1]
+        return worth + sum(
+            least * max(0, self.reduced[tail][head])
+            for (tail, head), (least, _) in self.ranges.items()
         )

@@ -8,11 +8,11 @@ least reduced costs along a walk with as many nodes as are left.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from dfopt.errors import MethodError
+from dfopt.verify.arcs import ArcWeights
 from dfopt.verify.tree import UnprovenError
 
 if TYPE_CHECKING:
@@ -38,54 +38,15 @@ CUTS_AT_ONCE = 16
 """After 16 cuts the beginnings that are dropped already are left out."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Beginnings:
-    """The arcs of orders, with weights that bound what follows a beginning.
-
-    Node 0 is the start of the order as the first node of an arc, its end as the second one.
-
-    Parameters
-    ----------
-    cost
-        What each arc costs, times a scale; None where no order of interest has it.
-    leaving, entering
-        Weights of the visits, which are one for each node.
-    cuts
-        For each cut: the nodes of which it follows the last visit and of which it comes before the
-        first one, those that its arcs leave, and its weight. The first ones are empty where the
-        cut follows the start, or comes before the end.
-    before
-        The nodes that come before each node.
-    reduced
-        The reduced cost of each arc.
-    spare
-        What arcs of negative reduced cost may save.
-    """
-
-    cost: Sequence[Sequence[int | None]]
-    leaving: Sequence[int]
-    entering: Sequence[int]
-    cuts: Sequence[tuple[Sequence[int], Sequence[int], Sequence[int], int]]
-    before: Sequence[set[int]]
-    reduced: Sequence[Sequence[int]]
-    spare: int
-
-
-def cheapest_order(
-    orders: Beginnings,
-    budget: int,
-    check: Callable[[], None] = lambda: None,
-) -> list[int] | None:
+def cheapest_order(weights: ArcWeights, budget: int) -> list[int] | None:
     """Return the cheapest order that costs at most ``budget``, times the scale; None without one.
 
     Parameters
     ----------
-    orders
-        The arcs and weights.
+    weights
+        Weights that bound what follows a beginning. Each node is visited once.
     budget
         In units of the weights.
-    check
-        Called often; what it raises ends the search.
 
     Raises
     ------
@@ -94,26 +55,33 @@ def cheapest_order(
     """
     import numpy as np  # small results need not
 
-    size = len(orders.leaving)
+    tours, check = weights.tours, weights.tours.check
+    size = tours.size
     if size - 1 > MOST_NODES:
         raise MethodError(f"orders of {size - 1} nodes have too many beginnings to check")
     nodes = range(1, size)
     # Whatever costs more than the budget can hold is left out before numbers exceed 64 bits.
     cost = np.array(
-        [[NONE if value is None else min(value, NONE) for value in row] for row in orders.cost],
+        [
+            [
+                min(weights.scale * value, NONE) if weights.range(tail, head)[1] else NONE
+                for head, value in enumerate(row)
+            ]
+            for tail, row in enumerate(tours.cost)
+        ],
         dtype=np.int64,
     )
     is_arc = cost < NONE
     largest = int(cost[is_arc].max(initial=0)) + abs(budget)
-    before = [_mask(orders.before[node]) for node in range(size)]
-    weights = _WeightTables(orders, is_arc, budget, largest)
+    before = [_mask(nodes) for nodes in tours.before]
+    tables = _WeightTables(weights, is_arc, budget, largest)
     lasts = np.array([node for node in nodes if is_arc[0, node]], dtype=np.int64)
     masks = np.left_shift(1, lasts - 1)
     values = cost[0, lasts]
     looked_at = len(masks)
     layers = []
     for position in range(1, size):
-        alive, least = weights.left(position, masks, lasts, values, check)
+        alive, least = tables.left(position, masks, lasts, values)
         masks, lasts, values = masks[alive], lasts[alive], values[alive]
         layers.append((masks, lasts, values))
         if position == size - 1:
@@ -122,7 +90,7 @@ def cheapest_order(
         for node in nodes:
             check()
             bit, needed = 1 << node - 1, before[node]
-            promising = least + weights.along(position, node)[lasts] <= budget
+            promising = least + tables.along(position, node)[lasts] <= budget
             may = np.flatnonzero(promising & (masks & (bit | needed) == needed))
             # Of the beginnings that agree, the first one after sorting is the cheapest.
             following, cheap = masks[may] | bit, values[may] + cost[lasts[may], node]
@@ -145,25 +113,37 @@ def cheapest_order(
 class _WeightTables:
     """Weights in the form in which they bound many beginnings at once."""
 
-    def __init__(self, orders: Beginnings, is_arc: Flags, budget: int, largest: int) -> None:
+    def __init__(self, weights: ArcWeights, is_arc: Flags, budget: int, largest: int) -> None:
         import numpy as np
 
         size = len(is_arc)
-        weight = sum(map(abs, (*orders.leaving, *orders.entering))) + orders.spare
-        weight += sum(weight for *_, weight in orders.cuts)
+        # What arcs of negative reduced cost may save.
+        self._spare = sum(
+            -cost * weights.range(tail, head)[1]
+            for tail, row in enumerate(weights.reduced)
+            for head, cost in enumerate(row)
+            if cost < 0
+        )
+        weight = sum(map(abs, (*weights.leaving, *weights.entering))) + self._spare
+        weight += sum(price for _, price in weights.cuts)
         if (weight + largest) * (size + 2) > NONE // 2:
             raise UnprovenError("the weights are too large to add them up in 64 bits")
-        self._budget, self._spare = budget, orders.spare
-        self._leaving = np.array(orders.leaving, dtype=np.int64)
-        self._visits = (self._leaving + np.array(orders.entering, dtype=np.int64))[1:]
-        self._all = orders.entering[0] + int(self._visits.sum())
-        few_bits = [[min(value, NONE) for value in row] for row in orders.reduced]
+        self._budget, self._check = budget, weights.tours.check
+        self._leaving = np.array(weights.leaving, dtype=np.int64)
+        self._visits = (self._leaving + np.array(weights.entering, dtype=np.int64))[1:]
+        self._all = weights.entering[0] + int(self._visits.sum())
+        few_bits = [[min(value, NONE) for value in row] for row in weights.reduced]
         self._reduced = np.where(is_arc, np.array(few_bits, dtype=np.int64), NONE)
-        self._to_come = _least_to_come(orders, self._reduced)
+        self._to_come = _least_to_come(weights.tours.before, self._reduced)
         # The largest weights first: they drop most of the beginnings.
         self._cuts = [
-            (_mask(last_of), _mask(first_of), np.isin(np.arange(size), tails), weight)
-            for last_of, first_of, tails, weight in sorted(orders.cuts, key=lambda cut: -cut[3])
+            (
+                _mask(cut.claim.last_of),
+                _mask(cut.claim.first_of),
+                np.isin(np.arange(size), cut.tails),
+                price,
+            )
+            for cut, price in sorted(weights.cuts, key=lambda row: -row[1])
         ]
 
     def along(self, position: int, node: int) -> Integers:
@@ -179,7 +159,6 @@ class _WeightTables:
         masks: Integers,
         lasts: Integers,
         values: Integers,
-        check: Callable[[], None],
     ) -> tuple[Integers, Integers]:
         """Return which beginnings the weights leave, and their bounds but for reduced costs."""
         import numpy as np
@@ -192,12 +171,12 @@ class _WeightTables:
             mask, last = masks[alive], lasts[alive]
             least = values[alive] + self._leaving[last] + self._all
             least -= (mask[:, None] >> bits & 1) @ self._visits
-            for number, (needed, ahead, is_tail, weight) in enumerate(self._cuts):
+            for number, (needed, ahead, is_tail, price) in enumerate(self._cuts):
                 # The first of Y is still to come, and the last of X is, or the cut is not left.
                 is_open = (mask & ahead == 0) & ((mask & needed != needed) | is_tail[last])
-                least += weight * is_open
+                least += price * is_open
                 if number % CUTS_AT_ONCE == 0:
-                    check()
+                    self._check()
                     promising = np.flatnonzero(least + to_come[last] <= self._budget)
                     alive, least = alive[promising], least[promising]
                     mask, last = mask[promising], last[promising]
@@ -207,7 +186,7 @@ class _WeightTables:
         return np.concatenate(rows), np.concatenate(bounds)
 
 
-def _least_to_come(orders: Beginnings, reduced: Integers) -> Integers:
+def _least_to_come(before: Sequence[set[int]], reduced: Integers) -> Integers:
     """Return the least reduced costs of a walk from each node to the end, by its position.
 
     Such a walk has as many nodes as an order has after that position. Each of them is where it can
@@ -217,8 +196,8 @@ def _least_to_come(orders: Beginnings, reduced: Integers) -> Integers:
 
     size = len(reduced)
     positions = np.arange(size)[:, None]
-    earliest = np.array([len(nodes) for nodes in orders.before]) + 1
-    follow = [sum(node in nodes for nodes in orders.before) for node in range(size)]
+    earliest = np.array([len(nodes) for nodes in before]) + 1
+    follow = [sum(node in nodes for nodes in before) for node in range(size)]
     fits = (positions >= earliest) & (positions <= size - 1 - np.array(follow))
     least = np.full((size, size), NONE)
     least[-1] = np.where(fits[-1], reduced[:, 0], NONE)

@@ -38,12 +38,12 @@ from dfopt.problem.result import Result
 from dfopt.render import html
 from dfopt.structs import DocumentPart, Natural, replace
 from dfopt.table import Table, columns
-from dfopt.verify.arcs import OrderArgument
 from dfopt.verify.claims import backslides, contradictions
 from dfopt.verify.contents import ContentArgument
 from dfopt.verify.counting import counted_bound
 from dfopt.verify.enumeration import has_schedule_below
 from dfopt.verify.groups import GroupArgument
+from dfopt.verify.orders import OrderArgument
 from dfopt.verify.schedule import recompute
 from dfopt.verify.sizes import SizeArgument
 from dfopt.verify.supports import SupportArgument

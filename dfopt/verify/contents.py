@@ -1,12 +1,14 @@
 """Proofs over contents, for the penalties f and g: what the tasks on one CPU can be worth.
 
-The value of an order of tasks is that of :class:`~dfopt.verify.visits.OrderPrices`. Where the
-objective is the largest cost, no order counts that costs more than the threshold. Under
-total-penalty any order counts, and its cost is taken off its value.
+The value of an order of tasks is that of its prices
+(:class:`~dfopt.verify.relaxed_contents.OrderPrices`). Where the objective is the largest cost, no
+order counts that costs more than the threshold. Under total-penalty any order counts, and its cost
+is taken off its value. What an order is worth at most follows from a relaxation if that is enough
+(:mod:`~dfopt.verify.relaxed_contents`), or from a dynamic program
+(:mod:`~dfopt.verify.exact_contents`).
 
-Forks are about schedules in which each CPU's order has the blocks that :mod:`~dfopt.verify.weights`
-describes. Every schedule can be changed into such a one at no higher cost, so that none is left
-out.
+Forks are about schedules in which each CPU's order has the blocks that the dynamic program looks
+at. Every schedule can be changed into such a one at no higher cost, so that none is left out.
 """
 
 from __future__ import annotations
@@ -19,8 +21,8 @@ from dfopt.problem.cache import CacheState, Leaves
 from dfopt.problem.certificate import Count, EntryCount, Leaf, MeetingCount, Proof, VisitCount
 from dfopt.problem.instance import Instance, Objective
 from dfopt.problem.penalties import PenaltyF, PenaltyMatrix
+from dfopt.verify.relaxed_contents import OrderPrices, relaxed_values
 from dfopt.verify.tree import CpuArgument, Range, UnprovenError
-from dfopt.verify.visits import OrderPrices, relaxed_values
 
 
 class ContentArgument(CpuArgument):
@@ -73,7 +75,9 @@ class ContentArgument(CpuArgument):
         for values in relaxed_values(self.instance, prices, self._threshold):
             if all(map(int.__le__, values, claims)) if claims else sum(values) < worth:
                 return values
-        from dfopt.verify.weights import largest_values  # needs numpy, which small results need not
+        from dfopt.verify.exact_contents import (
+            largest_values,  # needs numpy, which small results need not
+        )
 
         return largest_values(self.instance, prices, self._threshold, self.check)
 

@@ -76,7 +76,7 @@ def has_schedule_below(
         except MethodError:
             if not instance.is_timed:
                 raise
-    from dfopt.verify.dispatching import Dispatching  # needs numpy
+    from dfopt.verify.layers import Dispatching  # needs numpy
 
     return Dispatching(instance, bound, check).has_schedule()
 

@@ -21,9 +21,8 @@ from dfopt.errors import MethodError
 from dfopt.problem.certificate import Count, Leaf, Proof, TaskClass, VisitCount
 from dfopt.problem.instance import Instance, Objective
 from dfopt.problem.penalties import PenaltyMatrix
-from dfopt.verify.limited_costs import LimitedCosts
 from dfopt.verify.support_orders import Orders, Start
-from dfopt.verify.support_worth import TaskWorth
+from dfopt.verify.support_worth import LimitedCosts, TaskWorth
 from dfopt.verify.tree import CpuArgument, Range, UnprovenError
 
 

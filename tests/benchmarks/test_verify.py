@@ -9,8 +9,8 @@ from dfopt.files import fingerprint
 from dfopt.generate import uniform
 from dfopt.problem.certificate import DualWeights, TaskClass
 from dfopt.verify import verify
-from dfopt.verify.visits import OrderPrices
-from dfopt.verify.weights import largest_values
+from dfopt.verify.exact_contents import largest_values
+from dfopt.verify.relaxed_contents import OrderPrices
 from tests.benchmarks.report import Table
 from tests.benchmarks.timing import timed
 

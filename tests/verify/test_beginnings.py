@@ -10,7 +10,7 @@ from dfopt.problem.certificate import CrossingCount, Leaf
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyMatrix
 from dfopt.verify.arcs import ArcWeights, Tours
-from dfopt.verify.beginnings import Beginnings, cheapest_order
+from dfopt.verify.beginnings import cheapest_order
 
 
 def drawn(source: random.Random) -> Instance:
@@ -68,12 +68,10 @@ def test_it_finds_orders_whatever_the_weights_are(seed: int) -> None:
 
     scale = source.randint(1, 3)
     leaf = Leaf(leaving=numbers(), weights=numbers(), scale=scale)
-    beginnings = ArcWeights(
-        tours, leaf, [(cut, source.randint(0, 9)) for cut in cuts], {}
-    ).beginnings
+    weights = ArcWeights(tours, leaf, [(cut, source.randint(0, 9)) for cut in cuts], {})
     best = min(sum(tours.cost[a][b] for a, b in pairwise(order)) for order in orders)
     for budget in (best - 1, best, best + 2):
-        order = cheapest_order(beginnings, scale * budget)
+        order = cheapest_order(weights, scale * budget)
         if order is None:
             assert budget < best
         else:
@@ -85,9 +83,8 @@ def test_it_gives_up_where_there_are_too_many(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr("dfopt.verify.beginnings.MOST_BEGINNINGS", 1)
     instance = drawn(random.Random(1))
     tours = Tours(instance, [task.id for task in instance.tasks])
-    beginnings = ArcWeights(tours, Leaf(), [], {}).beginnings
     with pytest.raises(MethodError, match="more than 1 beginnings"):
-        cheapest_order(beginnings, 100)
+        cheapest_order(ArcWeights(tours, Leaf(), [], {}), 100)
 
 
 def test_it_ends_when_it_is_told_to() -> None:
@@ -99,8 +96,6 @@ def test_it_ends_when_it_is_told_to() -> None:
         objective=Objective.MAKESPAN,
         tasks=tuple(Task(id=name, type=name) for name in names),
     )
-    tours = Tours(instance, names)
-    beginnings = ArcWeights(tours, Leaf(), [], {}).beginnings
     looks = 0
 
     def check() -> None:
@@ -110,7 +105,7 @@ def test_it_ends_when_it_is_told_to() -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        cheapest_order(beginnings, 100, check)
+        cheapest_order(ArcWeights(Tours(instance, names, check), Leaf(), [], {}), 100)
     assert looks == 20
 
 
@@ -132,6 +127,6 @@ def test_expensive_arcs_do_not_make_the_others_inexact() -> None:
         ),
         scale=18014398509482196,
     )
-    orders: Beginnings = ArcWeights(Tours(instance, names), leaf, [], {}).beginnings
-    assert cheapest_order(orders, 2 * leaf.scale) == [1, 2, 3]
-    assert cheapest_order(orders, 2 * leaf.scale - 1) is None
+    weights = ArcWeights(Tours(instance, names), leaf, [], {})
+    assert cheapest_order(weights, 2 * leaf.scale) == [1, 2, 3]
+    assert cheapest_order(weights, 2 * leaf.scale - 1) is None

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import dfopt.verify.dispatching as dispatching_module
 import dfopt.verify.enumeration as enumeration_module
-import dfopt.verify.weights as weights_module
+import dfopt.verify.exact_contents as weights_module
+import dfopt.verify.layers as dispatching_module
 from dfopt.files import fingerprint
 from dfopt.problem.cache import Leaves
 from dfopt.problem.certificate import (

@@ -234,7 +234,7 @@ def test_depth_is_no_way_out() -> None:
 
 
 def test_a_false_case_is_found_behind_one_that_is_too_large(monkeypatch: Any) -> None:
-    monkeypatch.setattr("dfopt.verify.weights.LARGEST_TABLE", 0)
+    monkeypatch.setattr("dfopt.verify.exact_contents.LARGEST_TABLE", 0)
     false = replace(LEAF, weights=())
     nodes = (Fork(count=0, at_most=1), LEAF, false)
     assert claim(THREE_FRAGMENTS, replace(TREE, nodes=(*nodes[:1], LEAF, LEAF)), 8).unchecked

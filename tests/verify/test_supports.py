@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import dfopt.verify.limited_costs as limited_costs_module
 import dfopt.verify.support_orders as orders_module
+import dfopt.verify.support_worth as limited_costs_module
 from dfopt import replace
 from dfopt.errors import MethodError
 from dfopt.problem.certificate import Fork, Leaf, Proof, TaskClass, VisitCount

@@ -25,8 +25,8 @@ from dfopt.problem.certificate import (
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.problem.schedule import order_cost
-from dfopt.verify.visits import OrderPrices
-from dfopt.verify.weights import largest_values
+from dfopt.verify.exact_contents import largest_values
+from dfopt.verify.relaxed_contents import OrderPrices
 from tests.solvers.drawn import drawn_instances
 from tests.solvers.optimum import optimum
 from tests.verify.test_bound import certified

@@ -169,7 +169,7 @@ import sys, types
 bare = types.ModuleType("dfopt")
 bare.__path__ = [sys.argv[1]]
 sys.modules["dfopt"] = bare
-import dfopt.verify, dfopt.verify.weights
+import dfopt.verify, dfopt.verify.exact_contents
 print(*sys.modules)
 """
     folder = Path(dfopt.errors.__file__).parent

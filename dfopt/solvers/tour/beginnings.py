@@ -12,7 +12,7 @@ from dfopt.solvers.tour.proof import TourCase, TourWeights, TourWriter
 from dfopt.solvers.tour.separation import Cut
 from dfopt.structs import replace
 from dfopt.verify.arcs import ArcWeights, Tours
-from dfopt.verify.beginnings import MOST_NODES, Beginnings, cheapest_order
+from dfopt.verify.beginnings import MOST_NODES, cheapest_order
 
 SMALLER_GAP = 0.7
 """After a case with too many beginnings, only cases with 0.7 times its gap are tried."""
@@ -37,10 +37,9 @@ class BeginningsSearch:
 
     def __init__(self, instance: Instance, problem: TourProblem, check: Callable[[], None]) -> None:
         self._problem = problem
-        self._check = check
         # Without precedence there are too many, and branching is quicker.
         self._fits = problem.end - 1 <= MOST_NODES and instance.has_precedence
-        self._tours = Tours(instance, problem.names)
+        self._tours = Tours(instance, problem.names, check)
         self._largest_gap = float("inf")
 
     def raise_bound(self, case: TourCase, program: CutProgram, best: int) -> list[int] | None:
@@ -95,8 +94,8 @@ class BeginningsSearch:
     def _tried(self, case: TourCase, program: CutProgram, budget: int) -> list[int] | None:
         """Refute a threshold, or return the best tour within it."""
         weights = case.weights
-        orders = self._beginnings(weights, case.ranges, program.cuts)
-        order = cheapest_order(orders, weights.scale * budget, self._check)
+        arcs = self._arc_weights(weights, case.ranges, program.cuts)
+        order = cheapest_order(arcs, weights.scale * budget)
         if order is None:
             case.weights = replace(weights, bound=budget + 1, beginnings=True)
             return None
@@ -104,8 +103,8 @@ class BeginningsSearch:
         case.weights = replace(weights, bound=self._problem.cost_of(tour), beginnings=True)
         return tour
 
-    def _beginnings(self, weights: TourWeights, ranges: Ranges, cuts: Sequence[Cut]) -> Beginnings:
-        """Return the beginnings of orders in a case."""
+    def _arc_weights(self, weights: TourWeights, ranges: Ranges, cuts: Sequence[Cut]) -> ArcWeights:
+        """Return weights as the checker has them."""
         writer, end = TourWriter(self._problem, cuts), self._problem.end
         arcs = [
             (self._tours.cut(writer.crossings(number)), weight)
@@ -114,4 +113,4 @@ class BeginningsSearch:
         limits = {
             (tail, 0 if head == end else head): limits for (tail, head), limits in ranges.items()
         }
-        return ArcWeights(self._tours, writer.leaf(weights), arcs, limits).beginnings
+        return ArcWeights(self._tours, writer.leaf(weights), arcs, limits)

@@ -21,8 +21,8 @@ from dfopt.solvers.timed.solve import TimedSearch
 from dfopt.solvers.timed.tables import timed_tables
 from dfopt.verify import verify
 from dfopt.verify.counting import counted_bound
-from dfopt.verify.dispatching import Dispatching
 from dfopt.verify.energy import energy_bound
+from dfopt.verify.layers import Dispatching
 from tests.benchmarks.timed_instances import WAITS, timed_instance
 from tests.solvers.drawn import drawn_instances
 from tests.solvers.optimum import badly_started, optimum, run

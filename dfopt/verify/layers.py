@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from graphlib import TopologicalSorter
 from typing import Any, Self
 
 import numpy as np
@@ -21,6 +20,7 @@ from dfopt.errors import MethodError
 from dfopt.problem.cost_table import CostTable
 from dfopt.problem.instance import Instance
 from dfopt.problem.penalties import PenaltyMatrix
+from dfopt.verify.energy import heads_and_tails
 
 MOST_STEPS = 40_000_000
 """At most this number of steps, which take some seconds.
@@ -134,7 +134,8 @@ class Dispatching:
             for task in range(count)
         ]
         self._find_least_costs(instance, after_tasks)
-        self._find_heads_and_tails()
+        lengths, self.head, self.tail = heads_and_tails(instance)
+        self.arrival = lengths - self.exec
 
     def _find_least_costs(self, instance: Instance, after_tasks: int) -> None:
         """Share the cost of each switch between the task before it and the task behind it.
@@ -150,9 +151,6 @@ class Dispatching:
         others = [np.delete(self.state_of, task) for task in range(count)]
         self.addition = np.array(
             [spared[rows, task].min() if len(rows) else 0 for task, rows in enumerate(others)]
-        )
-        self.arrival = np.array(
-            [min(self.switch[[*rows, *self.starts], task]) for task, rows in enumerate(others)]
         )
         fragments = [
             task.id if isinstance(instance.penalty, PenaltyMatrix) else str(task.df)
@@ -178,28 +176,6 @@ class Dispatching:
         for start in np.unique(self.starts):
             self.gift[start] = max(0, int((costs - self.switch[start]).max()))
         self.relief = np.maximum(0, self.departure - self.finish)
-
-    def _find_heads_and_tails(self) -> None:
-        """Find the earliest switch to each task, and the least time after its end."""
-        count = len(self.tasks)
-        self.head = self.release.copy()
-        # After a task its CPU ends, or another one runs there.
-        self.tail = self.finish[self.state_of].copy()
-        for task, state in enumerate(self.state_of):
-            others = np.delete(self.switch[state] + self.exec, task)
-            self.tail[task] = min(self.tail[task], others.min(initial=self.tail[task]))
-        before = {
-            task: [other for other in range(count) if self.before[task] >> other & 1]
-            for task in range(count)
-        }
-        order = list(TopologicalSorter(before).static_order())
-        length = self.arrival + self.exec
-        for task in order:
-            for other in before[task]:
-                self.head[task] = max(self.head[task], self.head[other] + length[other])
-        for task in reversed(order):
-            for other in before[task]:
-                self.tail[other] = max(self.tail[other], length[task] + self.tail[task])
 
     def has_schedule(self) -> bool:
         """Return whether there is a schedule below the bound."""

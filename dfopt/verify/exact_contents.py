@@ -41,8 +41,8 @@ from dfopt.errors import MethodError
 from dfopt.problem.cache import CacheState, InitialState, Leaves
 from dfopt.problem.instance import Instance, Objective
 from dfopt.problem.penalties import PenaltyF, PenaltyMatrix
+from dfopt.verify.relaxed_contents import Holding, OrderPrices
 from dfopt.verify.tree import UnprovenError
-from dfopt.verify.visits import Holding, OrderPrices
 
 LARGEST_TABLE = 20_000_000
 MOST_TASKS = 50_000

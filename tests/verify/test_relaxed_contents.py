@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import dfopt.verify.weights as weights_module
+import dfopt.verify.exact_contents as weights_module
 from dfopt import Instance, Objective, PenaltyF, PenaltyG, Task, replace
 from dfopt.costs.cheap_bounds import cheap_bound
 from dfopt.costs.task_types import task_types
@@ -16,8 +16,8 @@ from dfopt.problem.certificate import Proof
 from dfopt.problem.penalties import Penalty
 from dfopt.problem.result import InstanceName, Result, Status, StopReason
 from dfopt.verify import verify
-from dfopt.verify.visits import OrderPrices, relaxed_values
-from dfopt.verify.weights import largest_values
+from dfopt.verify.exact_contents import largest_values
+from dfopt.verify.relaxed_contents import OrderPrices, relaxed_values
 from tests.strategies import instances
 from tests.verify.test_bound import certified
 
