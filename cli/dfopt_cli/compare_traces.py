@@ -28,9 +28,8 @@ from dfopt_cli.trace_options import LabelOptions, WorkOptions
 if TYPE_CHECKING:
     from dfopt.compare import Comparison, Window
     from dfopt.compare.attainable.frontier import FrontierProgress
-    from dfopt.compare.attainable.permitted_wait import PermittedWait
     from dfopt.compare.cost_model_choice import ModelChoice
-    from dfopt.compare.window_length import CompareProgress
+    from dfopt.compare.written_times import CompareProgress, PermittedWait
     from dfopt.trace import Trace
 
 
@@ -195,9 +194,9 @@ def compare_file(
     """Return the comparison of one trace; doubts about the trace go to standard error."""
     from dfopt.compare import compare_trace, foresight_windows
     from dfopt.compare.attainable.export import save_frontier
-    from dfopt.compare.attainable.permitted_wait import usual_waits
     from dfopt.compare.cost_model_choice import chosen_model
     from dfopt.compare.document import ONE_TRACE
+    from dfopt.compare.written_times import usual_waits
 
     tell_warnings(file, trace.quality.warnings)
     with cluster_at(plan.work.scheduler) as executor, naming(file):

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from dfopt.compare import Comparison
-    from dfopt.compare.attainable.permitted_wait import PermittedWait
+    from dfopt.compare.written_times import PermittedWait
 
 TracesArgument = Annotated[
     list[str],
@@ -140,7 +140,7 @@ def foresight(
 
     Example: dfopt plot foresight old.txt new.txt --df labels.csv -o foresight.svg
     """
-    from dfopt.compare.window_length import WindowKind
+    from dfopt.compare.written_times import WindowKind
     from dfopt.plot import plot_foresight
 
     plan = Plan(

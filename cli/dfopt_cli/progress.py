@@ -23,7 +23,7 @@ from dfopt_cli.printing import say
 if TYPE_CHECKING:
     from dfopt.bench import RunProgress
     from dfopt.compare.attainable.frontier import FrontierProgress
-    from dfopt.compare.window_length import CompareProgress
+    from dfopt.compare.written_times import CompareProgress
 
 Parameters = ParamSpec("Parameters")
 
@@ -143,7 +143,7 @@ def search_status(progress: Progress) -> Text:
 
 def comparison_status(name: str, progress: CompareProgress | FrontierProgress | None) -> Text:
     """Say how much of a comparison is done; None while the trace is read."""
-    from dfopt.compare.window_length import CompareProgress
+    from dfopt.compare.written_times import CompareProgress
 
     text = Text()
     if name:

@@ -43,7 +43,7 @@ TraceOutput = Annotated[
 ]
 
 
-LIMIT = read_by("dfopt.compare.trace_part:parse_limit")
+LIMIT = read_by("dfopt.compare.written_times:parse_limit")
 
 FromOption = Annotated[
     Any,
@@ -88,7 +88,7 @@ def convert(
     """
     from dfopt.compare.cost_model_choice import with_costs
     from dfopt.compare.paid import realised_costs
-    from dfopt.compare.trace_part import part_of
+    from dfopt.compare.written_times import part_of
     from dfopt.trace.writing import write_trace
 
     choice = model_choice(model)
@@ -137,7 +137,7 @@ def to_instance(
     window: Annotated[
         Any,
         Option(
-            parser=read_by("dfopt.compare.window_length:parse_window"),
+            parser=read_by("dfopt.compare.written_times:parse_window"),
             metavar="W",
             help="Take one window of this length: 100, 10ms; see --number.",
         ),

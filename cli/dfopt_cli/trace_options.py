@@ -25,7 +25,7 @@ TraceArgument = Annotated[
 WaitOption = Annotated[
     list[Any] | None,
     Option(
-        parser=read_by("dfopt.compare.attainable.permitted_wait:parse_wait"),
+        parser=read_by("dfopt.compare.written_times:parse_wait"),
         metavar="D",
         help="Also schedules in which no dispatch waits longer than this, unless it did so in "
         "the recording: a time (500us, 1ms), or a number in the trace's unit. May be given "
@@ -130,7 +130,7 @@ class WindowOptions(WorkOptions):
     window: Annotated[
         list[Any] | None,
         Option(
-            parser=read_by("dfopt.compare.window_length:parse_window"),
+            parser=read_by("dfopt.compare.written_times:parse_window"),
             metavar="W",
             help="Windows, whose dispatches may run in any order: how far a scheduler may look "
             "ahead, in dispatches (100), a time (10ms) or whole, the default. May be given several "
@@ -157,7 +157,7 @@ class WindowOptions(WorkOptions):
 
     def chosen(self, *, default: Literal["whole", "foresight"]) -> tuple[Window, ...] | None:
         """Return the windows that are asked for; None means the ladder of the foresight curve."""
-        from dfopt.compare.window_length import parse_window
+        from dfopt.compare.written_times import parse_window
 
         if self.window and self.foresight:
             raise BadParameter("--foresight and --window exclude each other; give one")

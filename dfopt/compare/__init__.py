@@ -1,7 +1,6 @@
 """How far the schedule of a trace is from the best possible."""
 
 from dfopt.compare.attainable.frontier import FrontierRow, Scheduling, WaitingFrontier
-from dfopt.compare.attainable.permitted_wait import PermittedWait, parse_wait
 from dfopt.compare.compare import compare_trace
 from dfopt.compare.comparison import Comparison
 from dfopt.compare.comparison_parts import (
@@ -15,11 +14,13 @@ from dfopt.compare.comparison_parts import (
 from dfopt.compare.cost_model import CostModel, model_of_instance
 from dfopt.compare.domains.domain_pairs import DomainComparison, DomainWindow
 from dfopt.compare.several_tables import comparison_tables
-from dfopt.compare.window_length import (
+from dfopt.compare.written_times import (
     WHOLE,
     CompareProgress,
+    PermittedWait,
     Window,
     foresight_windows,
+    parse_wait,
     parse_window,
 )
 

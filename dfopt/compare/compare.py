@@ -7,7 +7,6 @@ from concurrent.futures import Executor
 
 from dfopt.compare.attainable.frontier import FrontierProgress
 from dfopt.compare.attainable.frontier_of import frontier_of
-from dfopt.compare.attainable.permitted_wait import PermittedWait, wait_in
 from dfopt.compare.attainable.placement import order_kept_of
 from dfopt.compare.comparison import Comparison
 from dfopt.compare.comparison_parts import WindowResult
@@ -21,14 +20,16 @@ from dfopt.compare.paid import (
     fragment_results,
     realised_of,
 )
-from dfopt.compare.window_length import (
+from dfopt.compare.windows import WindowCosts, WindowFigure, WindowJob, check_room
+from dfopt.compare.written_times import (
     WHOLE,
     CompareProgress,
+    PermittedWait,
     Window,
     in_unit_of,
+    wait_in,
     window_starts,
 )
-from dfopt.compare.windows import WindowCosts, WindowFigure, WindowJob, check_room
 from dfopt.parallel import available_processors
 from dfopt.parallel.pool import performed
 from dfopt.problem.cache_domains import CacheDomains

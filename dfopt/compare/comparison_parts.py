@@ -7,7 +7,7 @@ from typing import Annotated
 
 from msgspec import Meta, field
 
-from dfopt.compare.window_length import parse_window
+from dfopt.compare.written_times import parse_window
 from dfopt.errors import DfoptError, FileError
 from dfopt.structs import DocumentPart, Natural, NonNegative, each_of
 from dfopt.trace.fragment_titles import CommCount

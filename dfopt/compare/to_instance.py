@@ -10,7 +10,7 @@ import numpy as np
 
 from dfopt.compare.cost_model import CostModel, lines_read, states_left, type_costs
 from dfopt.compare.dispatches import Rows, dispatches_of
-from dfopt.compare.window_length import Window, in_unit_of, window_starts
+from dfopt.compare.written_times import Window, in_unit_of, window_starts
 from dfopt.errors import DfoptError, InstanceError
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyMatrix

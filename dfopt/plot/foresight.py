@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from dfopt.compare.comparison import Comparison
 from dfopt.compare.comparison_parts import Cause
-from dfopt.compare.window_length import Window, WindowKind, parse_window
+from dfopt.compare.written_times import Window, WindowKind, parse_window
 from dfopt.errors import DfoptError
 from dfopt.plot.compared import cost_label, cost_ticks, names_of, scale_costs
 from dfopt.plot.picture import new_axes, new_figure

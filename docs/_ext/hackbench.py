@@ -10,7 +10,7 @@ import numpy as np
 
 from dfopt import replace
 from dfopt.compare import compare_trace, parse_window
-from dfopt.compare.attainable.permitted_wait import usual_waits
+from dfopt.compare.written_times import usual_waits
 from dfopt.plot import plot_foresight, plot_frontier
 from dfopt.trace import Trace, read_trace
 

@@ -12,7 +12,7 @@ from PIL import Image
 
 from dfopt import read_instance, read_result
 from dfopt.compare import Comparison, CostModel, compare_trace, parse_window
-from dfopt.compare.attainable.permitted_wait import parse_wait
+from dfopt.compare.written_times import parse_wait
 from dfopt.plot import plot_attainable, plot_foresight, plot_schedule, save_picture
 from dfopt.report import report_page
 from dfopt.simulate import POLICIES, read_scenario, simulate_once

@@ -14,7 +14,7 @@ from rich.text import Text
 from dfopt import replace
 from dfopt.bench import RunProgress
 from dfopt.compare.attainable.frontier import FrontierProgress
-from dfopt.compare.window_length import CompareProgress
+from dfopt.compare.written_times import CompareProgress
 from dfopt.problem.result import Progress
 from dfopt_cli import progress
 from dfopt_cli.progress import (

@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from dfopt.compare import CostModel, Window
-from dfopt.compare.window_length import WHOLE, WindowKind
+from dfopt.compare.written_times import WHOLE, WindowKind
 from dfopt.problem.cache import Leaves
 from dfopt.problem.instance import Objective
 from dfopt.problem.penalties import PenaltyMatrix

@@ -8,8 +8,8 @@ from typing import Literal
 
 from dfopt import replace
 from dfopt.compare import CostModel
-from dfopt.compare.window_length import Window as Length
-from dfopt.compare.window_length import WindowKind
+from dfopt.compare.written_times import Window as Length
+from dfopt.compare.written_times import WindowKind
 from dfopt.problem.cache import UNKNOWN, Cache, CacheState, DataUse, Leaves
 from dfopt.problem.instance import Task
 from dfopt.problem.penalties import Penalty, PenaltyG, PenaltyMatrix

@@ -17,8 +17,8 @@ from dfopt.compare import (
     parse_window,
 )
 from dfopt.compare.dispatches import dispatches_of
-from dfopt.compare.window_length import window_starts
 from dfopt.compare.windows import WindowCosts, WindowJob
+from dfopt.compare.written_times import window_starts
 from dfopt.costs.visit_bounds import NOTHING
 from dfopt.errors import DfoptError, InstanceError, MethodError
 from dfopt.problem.cache import Leaves

@@ -14,7 +14,7 @@ from dfopt.compare.comparison import Comparison
 from dfopt.compare.comparison_parts import Cause, OrderKept, Realised
 from dfopt.compare.cost_model import CostModel
 from dfopt.compare.document import ONE_TRACE, read_comparisons
-from dfopt.compare.window_length import WHOLE, parse_window
+from dfopt.compare.written_times import WHOLE, parse_window
 from dfopt.files import schema
 from dfopt.problem.penalties import PenaltyF, PenaltyG
 from dfopt.render import cell_text, terminal_text

@@ -14,7 +14,7 @@ from dfopt.compare.comparison import Comparison
 from dfopt.compare.comparison_parts import Cause
 from dfopt.compare.cost_model import CostModel
 from dfopt.compare.document import ONE_TRACE, comparisons_document, read_comparisons
-from dfopt.compare.window_length import WHOLE, parse_window
+from dfopt.compare.written_times import WHOLE, parse_window
 from dfopt.errors import DfoptError
 from dfopt.files import schema
 from dfopt.problem.cache import Leaves

@@ -6,7 +6,7 @@ import pytest
 
 from dfopt.compare.comparison import FramePart
 from dfopt.compare.comparison_parts import Cause
-from dfopt.compare.window_length import WHOLE
+from dfopt.compare.written_times import WHOLE
 from dfopt.errors import MethodError
 from dfopt.trace.service import service_of
 from tests.compare.domains.test_domain_pairs import HALVES, TWO_ROUNDS, in_domains

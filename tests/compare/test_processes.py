@@ -13,8 +13,8 @@ from dfopt import replace
 from dfopt.compare import CostModel, compare, compare_trace, parse_window
 from dfopt.compare.comparison import Comparison
 from dfopt.compare.dispatches import dispatches_of
-from dfopt.compare.window_length import window_starts
 from dfopt.compare.windows import WindowJob
+from dfopt.compare.written_times import window_starts
 from dfopt.parallel.pool import performed
 from dfopt.problem.penalties import PenaltyF, PenaltyG
 from dfopt.trace import Trace

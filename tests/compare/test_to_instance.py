@@ -8,7 +8,7 @@ from dfopt import replace
 from dfopt.compare.cost_model import CostModel
 from dfopt.compare.paid import realised_costs
 from dfopt.compare.to_instance import trace_instance, trace_window
-from dfopt.compare.window_length import parse_window
+from dfopt.compare.written_times import parse_window
 from dfopt.errors import DfoptError, MethodError
 from dfopt.problem.cache import Leaves
 from dfopt.problem.instance import Objective

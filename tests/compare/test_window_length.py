@@ -6,7 +6,7 @@ from hypothesis import given
 
 from dfopt.compare import WHOLE, CostModel, Window, foresight_windows, parse_window
 from dfopt.compare.dispatches import dispatches_of
-from dfopt.compare.window_length import WindowKind, in_unit_of, window_starts
+from dfopt.compare.written_times import WindowKind, in_unit_of, window_starts
 from dfopt.errors import DfoptError, MethodError
 from dfopt.trace import Trace, TraceHeader
 from tests.compare.drawn import labelled_traces, models, windows

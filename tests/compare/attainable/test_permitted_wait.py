@@ -4,7 +4,7 @@ import warnings
 
 import pytest
 
-from dfopt.compare.attainable.permitted_wait import (
+from dfopt.compare.written_times import (
     PermittedWait,
     parse_wait,
     usual_waits,
