@@ -101,6 +101,8 @@ class Dispatches(Columns):
     previous_end
         The recorded end of the task's dispatch before it, in this table or not; the smallest
         integer if there is none.
+    known
+        Whether the recording tells when it was ready, or that it was preempted before.
     waker, waker_offset
         The dispatch that woke it, and how long this one had run by then. It starts only after
         its waker has run for that time. ``NONE`` and 0 where an interrupt woke it, or what is
@@ -117,8 +119,6 @@ class Dispatches(Columns):
         Where nothing is known about caches.
     around
         What is fixed, see :attr:`fixed`; None: nothing.
-    unknown
-        The number of dispatches of which it is unknown when they were ready.
     kept
         The number of dispatches that have a fragment and are fixed all the same, because they are
         of threads of the kernel that run on one CPU only.
@@ -144,6 +144,7 @@ class Dispatches(Columns):
     ready_by: Integers
     previous: Rows
     previous_end: Integers
+    known: Flags
     waker: Rows
     waker_offset: Integers
     continues: Flags
@@ -151,7 +152,6 @@ class Dispatches(Columns):
     matrix: NDArray[np.int64]
     cuts: Cuts
     around: Dispatches | None = None
-    unknown: int = 0
     kept: int = 0
     warnings: tuple[str, ...] = ()
 
@@ -163,6 +163,11 @@ class Dispatches(Columns):
     def end(self) -> Integers:
         """When each dispatch ends."""
         return self.start + self.length
+
+    @property
+    def unknown(self) -> int:
+        """The number of dispatches of which it is unknown when they were ready."""
+        return int((~self.known).sum())
 
     @property
     def managed(self) -> Flags:
@@ -305,13 +310,12 @@ def movable_dispatches(
             "only threads of the kernel have a fragment, and each of them runs on one CPU only; "
             "label those of programs, too (`labels`)"
         )
-    unknown = int((~readiness.known[row]).sum())
+    own = every.chosen(row)
     if not timeline_only:
-        _check_known(trace, readiness, unknown, len(row))
+        _check_known(trace, readiness, own.unknown, len(own))
     # The place of each row of the trace among the movable ones; the last entry is for NO_ROW.
     place = np.full(len(trace) + 1, NONE, np.intp)
     place[row] = np.arange(len(row))
-    own = every.chosen(row)
     # What is fixed does not move, so what follows it in its task is ready once it has ended.
     previous, waker = place[own.previous], place[own.waker]
     after_fixed = (own.previous != NONE) & (previous == NONE)
@@ -334,7 +338,6 @@ def movable_dispatches(
         waker_offset=np.where(waker == NONE, 0, own.waker_offset),
         latest=latest,
         around=_fixed(every, others, trace, model),
-        unknown=unknown,
         kept=int((every.managed & ~movable).sum()),
         warnings=readiness.warnings,
     )
@@ -393,13 +396,7 @@ def _every_row(trace: Trace, model: CostModel, readiness: Readiness) -> Dispatch
         recorded=trace.start,
         length=trace.end - trace.start,
         **costs,
-        ready_from=readiness.ready_from,
-        ready_by=readiness.ready_by,
-        previous=readiness.previous,
-        previous_end=readiness.previous_end,
-        waker=readiness.waker,
-        waker_offset=readiness.waker_offset,
-        continues=readiness.continues,
+        **readiness.columns(),
         latest=trace.start,
         matrix=matrix,
         cuts=cuts.chosen(np.lexsort((cuts.cpu, cuts.time))),

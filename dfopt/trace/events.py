@@ -7,7 +7,7 @@ about tasks in the place of threads, and ordered by time.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from enum import IntEnum
 from typing import Any, Self
@@ -74,21 +74,25 @@ class Columns:
         names = (each.name for each in fields(cls))  # type: ignore[arg-type]
         return cls(**dict(zip(names, columns, strict=False)), **others)
 
+    def columns(self) -> dict[str, Any]:
+        """Return the columns by name."""
+        values = {each.name: getattr(self, each.name) for each in fields(self)}  # type: ignore[arg-type]
+        return {
+            name: value
+            for name, value in values.items()
+            if isinstance(value, np.ndarray) and value.ndim == 1
+        }
+
     def chosen(self, rows: NDArray[Any] | Sequence[int] | slice) -> Self:
         """Return the rows with a flag, or those with these numbers in this order."""
-        return replace(self, **{name: column[rows] for name, column in self._columns()})  # type: ignore[type-var]
+        return replace(self, **{name: column[rows] for name, column in self.columns().items()})  # type: ignore[type-var]
 
     def joined(self, other: Self) -> Self:
         """Return these rows and then those of the other; what is no column is as here."""
-        columns = zip(self._columns(), other._columns(), strict=True)
-        return replace(self, **{name: np.append(one, two) for (name, one), (_, two) in columns})  # type: ignore[type-var]
-
-    def _columns(self) -> Iterator[tuple[str, NDArray[Any]]]:
-        """Yield the name and the values of each column."""
-        for each in fields(self):  # type: ignore[arg-type]
-            value = getattr(self, each.name)
-            if isinstance(value, np.ndarray) and value.ndim == 1:
-                yield each.name, value
+        others = other.columns()
+        return replace(  # type: ignore[type-var]
+            self, **{name: np.append(own, others[name]) for name, own in self.columns().items()}
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from dfopt.errors import DfoptError
 from dfopt.render import counted
-from dfopt.trace.events import Flags, Integers, Numbers, Stop, Stops
+from dfopt.trace.events import Columns, Flags, Integers, Numbers, Stop, Stops
 from dfopt.trace.moments import Moments
 from dfopt.trace.trace import REQUEST_LOG, Trace
 
@@ -31,7 +31,7 @@ LATEST = np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Readiness:
+class Readiness(Columns):
     """When each dispatch of a trace was ready, as columns with a row for each dispatch.
 
     Parameters

@@ -118,20 +118,29 @@ def schedule_of(recorded: Trace, dispatches: Dispatches, scheduled: Trace) -> Di
     fragments = {name: number for number, name in enumerate(recorded.fragments)}
     of_schedule = [fragments.get(name, len(fragments)) for name in scheduled.fragments]
     fragment = np.array([*of_schedule, UNMANAGED])[scheduled.fragment]
-    _refuse(recorded, scheduled, row, task[row] != recorded.task, "has another task")
     length = (scheduled.end - scheduled.start)[row]
-    other = length != recorded.end - recorded.start
-    _refuse(recorded, scheduled, row, other, "has another length")
-    _refuse(recorded, scheduled, row, fragment[row] != recorded.fragment, "has another fragment")
     keeps = np.ones(len(recorded), bool)
     keeps[dispatches.row] = False
     moves = (scheduled.start[row] != recorded.start) | (scheduled.cpu[row] != recorded.cpu)
-    _refuse(recorded, scheduled, row, keeps & moves, "is moved, but its task is not managed")
-    cpu = np.searchsorted(dispatches.cpu_number, scheduled.cpu[row])
-    found = np.array(dispatches.cpu_number)[np.minimum(cpu, dispatches.cpus - 1)]
-    strange = ~keeps & (found != scheduled.cpu[row])
-    _refuse(recorded, scheduled, row, strange, "is on a CPU that the recording does not have")
-    return dispatches.moved(cpu[dispatches.row], scheduled.start[row][dispatches.row])
+    wrong = {
+        "has another task": task[row] != recorded.task,
+        "has another length": length != recorded.end - recorded.start,
+        "has another fragment": fragment[row] != recorded.fragment,
+        "is moved, but its task is not managed": keeps & moves,
+        "is on a CPU that the recording does not have": ~np.isin(
+            scheduled.cpu[row], dispatches.cpu_number
+        ),
+    }
+    for problem, is_wrong in wrong.items():
+        if is_wrong.any():
+            one = np.argmax(is_wrong)
+            raise FileError(
+                f"the dispatch of task {recorded.tasks[recorded.task[one]].name} that the "
+                f"recording has at {recorded.start[one]}, and the schedule at "
+                f"{scheduled.start[row[one]]}, {problem}; name a schedule of this trace"
+            )
+    cpu = np.searchsorted(dispatches.cpu_number, scheduled.cpu[row][dispatches.row])
+    return dispatches.moved(cpu, scheduled.start[row][dispatches.row])
 
 
 def _tasks_of(recorded: Trace, scheduled: Trace) -> Integers:
@@ -144,21 +153,3 @@ def _tasks_of(recorded: Trace, scheduled: Trace) -> Integers:
                 "trace"
             )
     return np.array([numbers[task.name] for task in scheduled.tasks])[scheduled.task]
-
-
-def _refuse(
-    recorded: Trace,
-    scheduled: Trace,
-    row: np.ndarray[tuple[int], np.dtype[np.intp]],
-    wrong: np.ndarray[tuple[int], np.dtype[np.bool_]],
-    problem: str,
-) -> None:
-    """Refuse a schedule if anything is wrong with some dispatch."""
-    if not wrong.any():
-        return
-    first = int(np.argmax(wrong))
-    name = recorded.tasks[recorded.task[first]].name
-    raise FileError(
-        f"the dispatch of task {name} that the recording has at {recorded.start[first]}, and the "
-        f"schedule at {scheduled.start[row[first]]}, {problem}; name a schedule of this trace"
-    )

@@ -20,6 +20,7 @@ TYPES = {
     "previous": np.intp,
     "waker": np.intp,
     "continues": np.bool_,
+    "known": np.bool_,
 }
 """Of columns that are not of 64-bit integers."""
 
@@ -48,6 +49,7 @@ def table(
         "latest": ALWAYS,
         "previous": NONE,
         "waker": NONE,
+        "known": True,
     }
     zeros = ("fragment", "cpu", "length", *COSTS, "waker_offset", "continues")
     given = {**dict.fromkeys(zeros, 0), **defaults, **columns}
