@@ -86,7 +86,7 @@ def test_commands_take_them(tmp_path: Path) -> None:
     assert "proven by dual weights (checked)" in outcome.stdout
 
 
-LEAF = {"sets": [], "bin_weights": [0]}
+FORMS = "certificate: has none of the forms that results of the format dfopt-result/1 have"
 TREE = {
     "kind": "branching",
     "classes": [{"df": "A"}],
@@ -94,28 +94,26 @@ TREE = {
     "nodes": [{"count": 0, "at_most": 1}, {"weights": [[0, 1]]}, {}],
 }
 BAD = [
-    ({"kind": "faith"}, "certificate.kind: must be one of 'dual-weights', 'branching', 'sup"),
-    ({"kind": "dual-weights", "bin_weights": [-1]}, "certificate.bin_weights[0]: must be at least"),
+    ({"kind": "faith"}, "certificate.kind: must be one of 'proof', 'counting'"),
+    ({}, FORMS),
+    ([], FORMS),
+    ({"kind": "dual-weights", "bin_weights": [1], "weights": [{"df": "A"}]}, FORMS),
     (
-        {"kind": "dual-weights", "bin_weights": [1], "weights": [{"df": "A"}]},
-        "certificate.weights[0].weight: is missing",
+        {"kind": "dual-weights", "bin_weights": [1], "weights": [{"df": "A", "weight": 0.5}]},
+        "certificate.nodes[0].weights[0][1]: must be an integer, not 0.5",
     ),
-    (changed(TREE, ("nodes", 0, "count"), 3), "certificate.nodes: names a class or a count"),
-    (changed(TREE, ("counts", 0, "classes"), [1]), "certificate.counts: names a class that"),
-    ({"kind": "supports", "proof": LEAF | {"unit": -1}}, "certificate.proof.unit: must be at lea"),
+    (changed(TREE, ("nodes", 0, "count"), 3), FORMS),
+    (changed(TREE, ("counts", 0, "classes"), [1]), FORMS),
+    ({"kind": "supports", "proof": {}}, FORMS),
     (
-        {
-            "kind": "tour",
-            "nodes": ["a"],
-            "tree": [{"leaving": [], "entering": [], "cuts": [[0, 1]]}],
-        },
-        "certificate.tree: names a cut that is not there",
+        {"kind": "tour", "nodes": [], "tree": [{"leaving": [], "entering": [], "cuts": [[0, 1]]}]},
+        FORMS,
     ),
 ]
 
 
 @pytest.mark.parametrize(("certificate", "problem"), BAD)
-def test_wrong_certificates_are_named(certificate: dict[str, Any], problem: str) -> None:
+def test_wrong_certificates_are_named(certificate: Any, problem: str) -> None:
     document = CASES[0]["result"] | {"certificate": certificate}
     with pytest.raises(DfoptError) as caught:
         result_from_document(document)
