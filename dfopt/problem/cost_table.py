@@ -41,11 +41,7 @@ class CostTable:
         counts = instance.objective is Objective.MAKESPAN
         self.exec = [task.exec if counts else 0 for task in tasks]
         uses = [instance.use(task) for task in tasks]
-        cache = Cache(
-            instance.penalty,
-            cold_start=instance.cold_start,
-            final_write_back=instance.final_write_back,
-        )
+        cache = instance.cache(0)
         penalty = instance.penalty
         if isinstance(penalty, PenaltyMatrix):
             types = [penalty.number_of(task.type) for task in tasks]

@@ -9,9 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dfopt.costs.best_order import best_order, best_order_of_types
-from dfopt.costs.closed_form import ClosedForm
-from dfopt.costs.held_karp import HeldKarp
+from dfopt.costs.best_order import HeldKarp, best_order
 from dfopt.costs.task_types import task_types
 from dfopt.problem.cache import CacheState, Leaves
 from dfopt.problem.instance import Instance, Objective, Task
@@ -114,12 +112,11 @@ def test_no_task_and_one_task() -> None:
 
 def test_what_a_cpu_without_tasks_costs() -> None:
     for instance in drawn_instances(200, seed=3):
-        types = task_types(instance)
-        rules = [HeldKarp(instance, types), best_order_of_types(instance, types)]
+        rule = HeldKarp(instance, task_types(instance))
         for cpu in range(instance.cpus):
-            for rule in rules:
-                assert rule.cost(cpu, {}) == order_cost(instance, cpu, ())
-                assert rule.order(cpu, {}) == []
+            cost = order_cost(instance, cpu, ())
+            assert best_order(instance, cpu, ()) == (cost, ())
+            assert (rule.cost(cpu, {}), rule.order(cpu, {})) == (cost, [])
 
 
 def test_fewer_tasks_may_cost_more() -> None:
@@ -266,17 +263,6 @@ def test_a_table_may_make_every_type_be_visited_many_times() -> None:
     # With five of x and three of y, at least one x follows an x.
     uneven = [f"x#{copy}" for copy in range(1, 5)] + ["y#1", "y#2"]
     assert best_order(instance, 0, uneven)[0] == 5
-
-
-def test_the_rule_that_fits_the_penalty_is_chosen() -> None:
-    f_types = task_types(TWO_IN_THE_LAST_BLOCK)
-    assert isinstance(best_order_of_types(TWO_IN_THE_LAST_BLOCK, f_types), ClosedForm)
-    table = Instance(
-        cpus=1,
-        penalty=PenaltyMatrix(types=("x",), switch=((5,),)),
-        tasks=(Task(id="x", type="x"),),
-    )
-    assert isinstance(best_order_of_types(table, task_types(table)), HeldKarp)
 
 
 @pytest.mark.parametrize("leaves", Leaves)
