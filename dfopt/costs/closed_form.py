@@ -152,9 +152,9 @@ class ClosedForm:
         closer = min(tasks, key=leaving.__getitem__)
         final = min(tasks, key=ending.__getitem__)
         return Roles(
-            middle=_cheapest_pair(tasks, entry, leaving),
+            middle=cheapest_pair(tasks, entry, leaving),
             first=Ends(leaving[closer], closer=closer),
-            last=_cheapest_pair(tasks, entry, ending),
+            last=cheapest_pair(tasks, entry, ending),
             split=_cheapest_split(tasks, entry, leaving, ending),
             alone=Ends(ending[final], closer=final),
         )
@@ -272,8 +272,10 @@ def _drained(left: dict[int, int], *, reserved: set[int | None], last: int | Non
     return taken
 
 
-def _cheapest_pair(
-    tasks: Sequence[int], opening: Mapping[int, int], closing: Mapping[int, int]
+def cheapest_pair(
+    tasks: Sequence[int],
+    opening: Mapping[int, int] | Sequence[int],
+    closing: Mapping[int, int] | Sequence[int],
 ) -> Ends:
     """Return the cheapest opener and closer: two distinct tasks, or one if it is alone."""
     if len(tasks) == 1:

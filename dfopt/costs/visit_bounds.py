@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from operator import add, mul
 
-from dfopt.costs.closed_form import ClosedForm, CpuStart
+from dfopt.costs.closed_form import ClosedForm, CpuStart, cheapest_pair
 from dfopt.costs.role import Role
 from dfopt.costs.task_types import TaskType
 from dfopt.problem.certificate import (
@@ -126,10 +126,14 @@ class Visits:
         closing = [task.exit + base for task, base in zip(costs, bases, strict=True)]
         ending = [task.end + base for task, base in zip(costs, bases, strict=True)]
         entries = [task.entry for task in costs]
+
+        def pair(firsts: Sequence[int], lasts: Sequence[int]) -> int:
+            return cheapest_pair(range(len(costs)), firsts, lasts).cost
+
         return {
-            Role.MIDDLE: min(*map(add, entries, closing), _pair(opening, closing)),
+            Role.MIDDLE: min(*map(add, entries, closing), pair(opening, closing)),
             Role.FIRST: min(closing),
-            Role.LAST: min(*map(add, entries, ending), _pair(opening, ending)),
+            Role.LAST: min(*map(add, entries, ending), pair(opening, ending)),
             Role.ALONE: min(ending),
         }
 
@@ -168,20 +172,6 @@ class Visits:
         )
         leaf = Leaf(weights=tuple(weighed), prices=tuple(visits), bin_weights=tuple(bin_weights))
         return rows.proof([leaf], value - 1)
-
-
-def _pair(opening: Sequence[int], closing: Sequence[int]) -> int:
-    """Return the cheapest opener and closer that are two tasks; more than a single if alone."""
-    tasks = range(len(opening))
-    openers = sorted(tasks, key=opening.__getitem__)[:2]
-    closers = sorted(tasks, key=closing.__getitem__)[:2]
-    pairs = [
-        opening[opener] + closing[closer]
-        for opener in openers
-        for closer in closers
-        if opener != closer
-    ]
-    return min(pairs, default=opening[0] + closing[0])
 
 
 def area_bound(visits: Visits) -> Bound:
