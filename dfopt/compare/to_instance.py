@@ -129,22 +129,13 @@ def trace_window(
             f"has no window {number} of length {window.label}; it has {len(starts)}, counted from 1"
         )
     end = starts[number] if number < len(starts) else len(dispatches)
-    part = _rows_of(trace, dispatches.row[starts[number - 1] : end])
+    part = trace.chosen(dispatches.row[starts[number - 1] : end])
     costs = replace(
         model,
         cold_start=model.cold_start and number == 1,
         final_write_back=model.final_write_back and number == len(starts),
     )
     return part, costs
-
-
-def _rows_of(trace: Trace, rows: Rows) -> Trace:
-    columns = {
-        name: getattr(trace, name)[rows]
-        for name in ("cpu", "start", "end", "task", "fragment", "comm", "lines", "leaves", "stop")
-        if getattr(trace, name) is not None
-    }
-    return replace(trace, **columns)
 
 
 def _task_keys(

@@ -50,12 +50,13 @@ def between(trace: Trace, begin: int, end: int) -> Trace:
     lies_inside = (gaps.start >= begin) & (gaps.end <= end)
     gaps = gaps.chosen(lies_inside | ((gaps.start < end) & (gaps.end > begin)))
     kept_forks = _counts(trace, rows, forks.child, forks.time, begin, end)
+    wakeups = _wakeups(trace, trace.wakeups, rows, begin, end)
+    wakeups = wakeups.joined(_preempted(trace, rows, begin, end))
+    by_time = np.lexsort((wakeups.woken, wakeups.waker, wakeups.time))
     return replace(
         trace.chosen(rows),
         gaps=replace(gaps, start=np.maximum(gaps.start, begin), end=np.minimum(gaps.end, end)),
-        wakeups=_together(
-            _wakeups(trace, trace.wakeups, rows, begin, end), _preempted(trace, rows, begin, end)
-        ),
+        wakeups=wakeups.chosen(by_time),
         first_wakeups=_wakeups(trace, trace.first_wakeups, rows, begin, end),
         forks=replace(forks, time=np.maximum(forks.time, begin)).chosen(kept_forks),
         marks=trace.marks.chosen(trace.marks.time <= end),
@@ -90,15 +91,6 @@ def _preempted(trace: Trace, rows: Flags, begin: int, end: int) -> Wakeups:
         waker=np.full_like(task, BY_NOBODY_SEEN),
         woken=task,
     )
-
-
-def _together(one: Wakeups, other: Wakeups) -> Wakeups:
-    """Return the wake-ups of both, ordered by time."""
-    time = np.concatenate((one.time, other.time))
-    waker = np.concatenate((one.waker, other.waker))
-    woken = np.concatenate((one.woken, other.woken))
-    joined = Wakeups(time=time, waker=waker, woken=woken)
-    return joined.chosen(np.lexsort((woken, waker, time)))
 
 
 def _counts(  # noqa: PLR0913, PLR0917 - columns and limits

@@ -170,11 +170,9 @@ class _TaskWakeups(Moments):
     """All wake-ups of a trace, by task and time."""
 
     def __init__(self, trace: Trace) -> None:
-        usual, first = trace.wakeups, trace.first_wakeups
-        super().__init__(
-            np.concatenate([usual.woken, first.woken]), np.concatenate([usual.time, first.time])
-        )
-        self.waker = np.concatenate([usual.waker, first.waker])[self.order]
+        wakeups = trace.wakeups.joined(trace.first_wakeups)
+        super().__init__(wakeups.woken, wakeups.time)
+        self.waker = wakeups.waker[self.order]
 
     def time_of(self, number: Integers) -> Integers:
         """Return the times of wake-ups; of ``NO_ROW`` any time."""

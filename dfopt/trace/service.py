@@ -241,11 +241,10 @@ def _still_waiting(trace: Trace, counts: Flags) -> tuple[Numbers, Integers]:
     goes_on = np.zeros(tasks, bool)
     if trace.stop is not None:
         goes_on = ran & (trace.stop[last] == Stop.PREEMPTED)
-    woken = np.concatenate([trace.wakeups.woken, trace.first_wakeups.woken])
-    time = np.concatenate([trace.wakeups.time, trace.first_wakeups.time])
-    later = time >= stopped[woken]
+    wakeups = trace.wakeups.joined(trace.first_wakeups)
+    later = wakeups.chosen(wakeups.time >= stopped[wakeups.woken])
     since = np.full(tasks, np.iinfo(np.int64).max)
-    np.minimum.at(since, woken[later], time[later])
+    np.minimum.at(since, later.woken, later.time)
     since[goes_on] = stopped[goes_on]
     can_count = np.zeros(tasks, bool)
     can_count[trace.first_wakeups.woken] = True

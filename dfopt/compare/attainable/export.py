@@ -40,12 +40,6 @@ def schedule_trace(trace: Trace, dispatches: Dispatches, *, policy: str | None =
     start[dispatches.row] = dispatches.start
     end[dispatches.row] = dispatches.end
     _leave_runs_whole(cpu, start, end)
-    order = np.lexsort((end, start))
-    columns = {
-        name: column[order]
-        for name in ("task", "fragment", "comm", "lines", "leaves", "stop")
-        if (column := getattr(trace, name)) is not None
-    }
     moved = np.zeros(len(trace.tasks), bool)
     moved[dispatches.task] = True
     wakeups = trace.wakeups
@@ -53,11 +47,7 @@ def schedule_trace(trace: Trace, dispatches: Dispatches, *, policy: str | None =
         wakeups = _kept(wakeups, moved).joined(_ready(dispatches))
         wakeups = wakeups.chosen(np.argsort(wakeups.time, kind="stable"))
     return replace(
-        trace,
-        cpu=cpu[order],
-        start=start[order],
-        end=end[order],
-        **columns,
+        replace(trace, cpu=cpu, start=start, end=end).chosen(np.lexsort((end, start))),
         wakeups=wakeups,
         first_wakeups=_kept(trace.first_wakeups, moved),
         marks=Marks(),
