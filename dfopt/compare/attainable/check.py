@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dfopt.compare.dispatches import NONE, TRANSPARENT, Dispatches
-from dfopt.trace.events import Integers
 from dfopt.trace.trace import UNMANAGED
 
 FIXED = "something that keeps its place"
@@ -189,10 +188,7 @@ def _late(dispatches: Dispatches, limit: WaitingLimit) -> list[str]:
 
 def _waits(dispatches: Dispatches, limit: WaitingLimit) -> list[str]:
     """Return which limits on all waits together are broken."""
-    ready = dispatches.ready_by.copy()
-    later = np.flatnonzero(dispatches.previous != NONE)
-    ready[later] = np.maximum(ready[later], dispatches.end[dispatches.previous[later]])
-    waits: Integers = dispatches.start - ready
+    waits = dispatches.waits
     problems = []
     total = int(waits.sum())
     if limit.total is not None and total > limit.total:

@@ -170,7 +170,15 @@ def frontier_of(  # noqa: PLR0913 - options, all by keyword
         tell()
         for part, answer in performed(parts, processes, executor):
             assert isinstance(part, FrontierPart)
-            answers[part] = answer
+            # Another process has columns of its own; of these only what was moved stays.
+            match answer:
+                case Dispatches():
+                    answers[part] = dispatches.moved(answer.cpu, answer.start)
+                case BestPlacement(schedule=schedule):
+                    moved = dispatches.moved(schedule.cpu, schedule.start)
+                    answers[part] = replace(answer, schedule=moved)
+                case WaitingProof():
+                    answers[part] = answer
             tell()
 
     is_complete = True
