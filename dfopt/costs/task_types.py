@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from dfopt.problem.cost_table import CostTable
+from dfopt.problem.cost_table import CostTable, costs_of_starts
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyF, PenaltyMatrix
 
@@ -81,17 +81,11 @@ def cpu_groups(instance: Instance, types: Sequence[TaskType]) -> tuple[int, ...]
     """
     if not instance.initial:
         return (0,) * instance.cpus
-    uses = [instance.use(task_type.example) for task_type in types]
+    starts = costs_of_starts(instance, [task_type.example for task_type in types])
+    groups = {state: (*costs, idle) for state, (costs, idle) in starts.items()}
     first: dict[tuple[int, ...], int] = {}
     return tuple(
-        first.setdefault(
-            (
-                instance.cache(cpu).finish(),
-                *(instance.cache(cpu).enter(use) for use in uses),
-            ),
-            cpu,
-        )
-        for cpu in range(instance.cpus)
+        first.setdefault(groups[state], cpu) for cpu, state in enumerate(instance.initial_states)
     )
 
 

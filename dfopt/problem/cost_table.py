@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from dfopt.problem.cache import OTHER, Cache, DataUse
+from dfopt.problem.cache import OTHER, Cache, DataUse, InitialState
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyMatrix
 
@@ -51,11 +51,7 @@ class CostTable:
             self.switch = _switch_table(cache, uses)
         self.finish = [cache.hold(use).finish() for use in uses]
         # CPUs that start alike share a row.
-        starts = {
-            state: ([cache.hold(held).enter(use) for use in uses], cache.hold(held).finish())
-            for state in dict.fromkeys(instance.initial_states)
-            for held in (instance.use(state),)
-        }
+        starts = costs_of_starts(instance, tasks)
         self.start = [starts[state][0] for state in instance.initial_states]
         self.idle = [starts[state][1] for state in instance.initial_states]
 
@@ -83,6 +79,19 @@ class CostTable:
         cost = self.start[cpu][order[0]] + self.finish[order[-1]]
         cost += sum(self.switch[before][after] for before, after in pairwise(order))
         return cost + sum(self.exec[task] for task in order)
+
+
+def costs_of_starts(
+    instance: Instance, tasks: Sequence[Task]
+) -> dict[InitialState, tuple[list[int], int]]:
+    """Return by what a cache holds at the start: the costs of first tasks, and of none at all."""
+    cache = instance.cache(0)
+    uses = [instance.use(task) for task in tasks]
+    return {
+        state: ([cache.hold(held).enter(use) for use in uses], cache.hold(held).finish())
+        for state in dict.fromkeys(instance.initial_states)
+        for held in (instance.use(state),)
+    }
 
 
 def _switch_table(cache: Cache, uses: Sequence[DataUse]) -> list[list[int]]:
