@@ -19,10 +19,9 @@ from dfopt.checks import LARGEST_TOTAL
 from dfopt.errors import MethodError
 from dfopt.problem.cost_table import CostTable
 from dfopt.problem.instance import Instance
-from dfopt.problem.penalties import PenaltyMatrix
 from dfopt.verify.energy import heads_and_tails
 
-MOST_STEPS = 40_000_000
+MOST_STEPS = 80_000_000
 """At most this number of steps, which take some seconds.
 
 There is one for each task that is left, of each partial schedule with one more task on some CPU.
@@ -103,10 +102,9 @@ class Dispatching:
                 for row, end in zip(costs.switch, costs.finish, strict=True)
             ]
         )
-        after_tasks = len(rows)
         starts = [(*row, end) for row, end in zip(costs.start, costs.idle, strict=True)]
         # The state of a CPU that has run nothing is never that of another one.
-        numbers = {row: after_tasks + place for place, row in enumerate(dict.fromkeys(starts))}
+        numbers = {row: len(rows) + place for place, row in enumerate(dict.fromkeys(starts))}
         self.starts = np.array(sorted(numbers[row] for row in starts))
         table = np.array([*rows, *numbers], dtype=np.int64)
         self.switch, self.finish = table[:, :count], table[:, count]
@@ -133,49 +131,7 @@ class Dispatching:
             sum(1 << other for other in range(task) if names[other] == names[task])
             for task in range(count)
         ]
-        self._find_least_costs(instance, after_tasks)
-        lengths, self.head, self.tail = heads_and_tails(instance)
-        self.arrival = lengths - self.exec
-
-    def _find_least_costs(self, instance: Instance, after_tasks: int) -> None:
-        """Share the cost of each switch between the task before it and the task behind it.
-
-        A switch costs at least the ``departure`` of the state before it, the ``addition`` of the
-        task behind it, and the ``entry`` of that if its fragment is nowhere in a cache. From a
-        start it may cost less, by ``gift``; a CPU may be spared a departure, ``relief`` of it.
-        """
-        count = len(self.tasks)
-        self.departure = np.zeros(len(self.switch), dtype=np.int64)
-        self.departure[:after_tasks] = self.switch[:after_tasks].min(axis=1)
-        spared = self.switch - self.departure[:, None]
-        others = [np.delete(self.state_of, task) for task in range(count)]
-        self.addition = np.array(
-            [spared[rows, task].min() if len(rows) else 0 for task, rows in enumerate(others)]
-        )
-        fragments = [
-            task.id if isinstance(instance.penalty, PenaltyMatrix) else str(task.df)
-            for task in self.tasks
-        ]
-        self.fragments = [
-            np.array([task for task in range(count) if fragments[task] == name])
-            for name in dict.fromkeys(fragments)
-        ]
-        self.entries = np.zeros(count, dtype=np.int64)
-        self.fragment_of = np.zeros(count, dtype=np.int64)
-        self.holds = np.zeros((len(self.switch), len(self.fragments)), dtype=bool)
-        for number, members in enumerate(self.fragments):
-            self.fragment_of[members] = number
-            inside = np.unique(self.state_of[members])
-            outside = np.unique(np.delete(self.state_of, members))
-            if len(outside):
-                entries = spared[np.ix_(outside, members)].min(axis=0) - self.addition[members]
-                self.entries[members] = np.maximum(0, entries)
-            self.holds[inside, number] = True
-        self.gift = np.zeros(len(self.switch), dtype=np.int64)
-        costs = self.addition + self.entries
-        for start in np.unique(self.starts):
-            self.gift[start] = max(0, int((costs - self.switch[start]).max()))
-        self.relief = np.maximum(0, self.departure - self.finish)
+        self.length, self.head, self.tail = heads_and_tails(instance)
 
     def has_schedule(self) -> bool:
         """Return whether there is a schedule below the bound."""
@@ -256,53 +212,30 @@ class Dispatching:
 
     def _bounds(self, rows: DispatchedRows) -> Integers:
         """Return a lower bound on the end of what can come of each row."""
-        left = [(rows.done >> task & 1) == 0 for task in range(len(self.tasks))]
         is_open = rows.load < self.room
         cpus = np.maximum(1, is_open.sum(axis=0))
         far = np.iinfo(np.int64).max
         free = np.where(is_open, rows.free, far).min(axis=0)
+        left = [(rows.done >> task & 1) == 0 for task in range(len(self.tasks))]
         bounds: Integers = rows.free.max(axis=0)
-        gifts = np.where(is_open, self.gift[rows.state], 0).sum(axis=0)
-        largest = self.relief.max()
-        # A CPU's departure is spared only if its last task has one.
-        last = (is_open & (self.relief[rows.state] > 0)).sum(axis=0)
-        remaining = [sum(left[task].astype(np.int64) for task in m) for m in self.fragments]
-        held = np.any(self.holds[rows.state] & is_open[:, :, None], axis=0)
+        # What has a head of some time or more is run by the open CPUs from then on.
         work = np.zeros(len(rows.done), dtype=np.int64)
         for task in np.argsort(-self.head, kind="stable").tolist():
-            here = left[task]
-            state = self.state_of[task]
-            work += here * (self.exec[task] + self.addition[task] + self.departure[state])
-            if self.relief[state]:
-                last = last + here
-            number = self.fragment_of[task]
-            remaining[number] = remaining[number] - here
-            fresh = here & (remaining[number] == 0) & ~held[:, number]
-            if fresh.any():
-                work += fresh * self._cheapest_entry(left, number)
-            head = np.maximum(np.maximum(self.head[task], free), self._ready_at(rows, task))
-            path = head + self.arrival[task] + self.exec[task] + self.tail[task]
+            work += left[task] * self.length[task]
             start = np.maximum(self.head[task], free)
+            begin = np.maximum(start, self._ready_at(rows, task))
+            path = begin + self.length[task] + self.tail[task]
             busy = np.where(is_open, np.maximum(0, rows.free - start), 0).sum(axis=0)
-            most = work + busy - gifts - np.minimum(last, cpus) * largest
-            area = start - (-most // cpus)
-            bounds = np.where(here, np.maximum(bounds, np.maximum(path, area)), bounds)
-        # Tasks with tails of a length or more must end that long before the bound.
-        work = -gifts
+            area = start - (-(work + busy) // cpus)
+            bounds = np.where(left[task], np.maximum(bounds, np.maximum(path, area)), bounds)
+        # What has a tail of some time or more must end that long before the bound.
+        work[:] = 0
         for task in np.argsort(-self.tail, kind="stable").tolist():
-            work += left[task] * (self.exec[task] + self.addition[task])
+            work += left[task] * self.length[task]
             limit = self.bound - 1 - self.tail[task]
             room = np.where(is_open, np.maximum(0, limit - rows.free), 0).sum(axis=0)
             bounds = np.where(left[task] & (work > room), self.bound, bounds)
         return bounds
-
-    def _cheapest_entry(self, left: list[NDArray[np.bool_]], number: int) -> Integers:
-        """Return the least entry of a fragment's tasks that are left."""
-        members = self.fragments[number]
-        far = np.iinfo(np.int64).max
-        costs = [np.where(left[task], self.entries[task], far) for task in members]
-        least: Integers = np.min(costs, axis=0)
-        return np.where(least < far, least, 0)
 
 
 def without_superfluous(rows: DispatchedRows, states: int) -> DispatchedRows:
