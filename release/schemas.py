@@ -29,7 +29,7 @@ from dfopt.simulate.scenario_document import ScenarioDocument
 from dfopt.structs import parts_of
 from dfopt.trace.dfopt_trace import KINDS, HeaderLine
 from dfopt.type_reader import derived_key, keys_of
-from dfopt.verify.checker import VERIFICATIONS
+from dfopt.verify.verification import VERIFICATIONS
 from dfopt_models.measure.machine import MACHINES
 from dfopt_models.measure.penalties import PENALTIES
 from dfopt_models.model import MODELS, model_named

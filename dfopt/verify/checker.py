@@ -20,9 +20,6 @@ from msgspec.structs import astuple
 from dfopt.checks import LARGEST_TOTAL, described
 from dfopt.errors import MethodError
 from dfopt.files import fingerprint
-from dfopt.files.documents import DocumentType
-from dfopt.files.formats import Format
-from dfopt.files.strict_json import Document
 from dfopt.problem.certificate import (
     Certificate,
     CompleteSearch,
@@ -35,9 +32,7 @@ from dfopt.problem.certificate import (
 )
 from dfopt.problem.instance import Instance, Objective
 from dfopt.problem.result import Result
-from dfopt.render import html
-from dfopt.structs import DocumentPart, Natural, replace
-from dfopt.table import Table, columns
+from dfopt.structs import replace
 from dfopt.verify.claims import backslides, contradictions
 from dfopt.verify.contents import ContentArgument
 from dfopt.verify.counting import counted_bound
@@ -48,92 +43,10 @@ from dfopt.verify.schedule import recompute
 from dfopt.verify.sizes import SizeArgument
 from dfopt.verify.supports import SupportArgument
 from dfopt.verify.tree import Argument, UnprovenError, flaws
+from dfopt.verify.verification import Verification
 
 Check = Callable[[], None]
 """Called often; a MethodError that it raises ends the work."""
-
-ARGUMENTS: Mapping[Over, Callable[[Instance, Proof, int, Check], Argument]] = {
-    Over.CONTENTS: ContentArgument,
-    Over.SUPPORTS: SupportArgument,
-    Over.ORDERS: OrderArgument,
-    Over.GROUPS: GroupArgument,
-}
-"""What proofs of a lower bound are over."""
-
-
-class ScheduleFigures(DocumentPart):
-    """Figures of a schedule of a trace, in the trace's unit of time.
-
-    Parameters
-    ----------
-    recorded_cost
-        What the recording cost.
-    permitted_wait
-        The least wait that must be permitted; 0 if nobody waits longer than recorded.
-    total_wait
-        The sum of all waits; None if it is unknown when dispatches were ready.
-    p99_wait
-        The 99th percentile of the waits (nearest rank), or None.
-    """
-
-    recorded_cost: Natural
-    permitted_wait: Natural
-    total_wait: Natural | None
-    p99_wait: Natural | None
-
-
-class Verification(DocumentPart):
-    """What ``dfopt verify`` says about a result, or about a proof or a schedule of a trace.
-
-    Parameters
-    ----------
-    ok
-        Whether nothing is wrong.
-    objective
-        The schedule's value, recomputed; None where there is no valid schedule.
-    lower_bound
-        The bound that is claimed; None where a result claims that there is no schedule, and for a
-        schedule of a trace.
-    bound_checked
-        Whether that bound was proven here, independently of the solver that found it.
-    problems
-        The errors, each with its place in the result document.
-    schedule
-        Figures of a schedule of a trace.
-    certificate_kind
-        The kind of the result's certificate; for a proof of a trace ``prices``.
-    unchecked
-        The claims that could not be checked, and why.
-    """
-
-    ok: bool
-    objective: Natural | None
-    lower_bound: Natural | None
-    bound_checked: bool
-    problems: tuple[str, ...]
-    schedule: ScheduleFigures | None = None
-    certificate_kind: str | None = None
-    unchecked: tuple[str, ...] = ()
-
-    def _repr_html_(self) -> str:
-        """Return a table with what was checked and what is wrong, as notebooks show it."""
-        names = ("objective", "lower bound", "proven by", "bound checked", "problems", "unchecked")
-        row = (
-            self.objective,
-            self.lower_bound,
-            self.certificate_kind,
-            self.bound_checked,
-            "; ".join(self.problems) or None,
-            "; ".join(self.unchecked) or None,
-        )
-        return html(Table("verified" if self.ok else "wrong", columns(*names), [row]))
-
-    def to_document(self) -> Document:
-        """Return the document of the format ``dfopt-verification/1``."""
-        return VERIFICATIONS.to_document(self)
-
-
-VERIFICATIONS = DocumentType(Format.VERIFICATION, Verification)
 
 
 def verify(
@@ -169,8 +82,8 @@ def verify(
         problems.append("instance.sha256: is that of another instance, or of another version of it")
     objective = None
     if result.schedule is not None:
-        costs, flaws = recompute(instance, result.schedule)
-        problems += flaws
+        costs, errors = recompute(instance, result.schedule)
+        problems += errors
         if costs is not None:
             total = instance.objective is Objective.TOTAL_PENALTY
             objective = sum(costs) if total else max(costs, default=0)
@@ -200,6 +113,10 @@ def _deadline(seconds: float | None) -> Callable[[], None]:
             raise MethodError(f"that takes longer than {seconds:g} s; set another `time_limit`")
 
     return check
+
+
+class NotRepeatedError(MethodError):
+    """Says that a claim rests on a search."""
 
 
 @dataclass(slots=True)
@@ -244,10 +161,6 @@ def check_bound(  # noqa: PLR0911 - one for each answer
     return BoundCheck(checked=not problems, problems=problems)
 
 
-class NotRepeatedError(MethodError):
-    """Says that a claim rests on a search."""
-
-
 def _malformed(bound: object, certificate: Certificate | None) -> Iterator[str]:
     """Yield the numbers with which nothing can be proven, whatever read them."""
     if bound is not None and (not isinstance(bound, int) or bound > LARGEST_TOTAL):
@@ -262,6 +175,15 @@ def _malformed(bound: object, certificate: Certificate | None) -> Iterator[str]:
         elif value is not None and not isinstance(value, int | str):
             yield "certificate: has a number that is not an integer"  # it does not add up exactly
             return
+
+
+ARGUMENTS: Mapping[Over, Callable[[Instance, Proof, int, Check], Argument]] = {
+    Over.CONTENTS: ContentArgument,
+    Over.SUPPORTS: SupportArgument,
+    Over.ORDERS: OrderArgument,
+    Over.GROUPS: GroupArgument,
+}
+"""What proofs of a lower bound are over."""
 
 
 def errors_of(  # noqa: PLR0911 - one for each kind
