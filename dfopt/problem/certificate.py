@@ -108,7 +108,8 @@ class TaskClass(DocumentPart):
     def holds(self, task: Task) -> bool:
         """Return whether ``task`` belongs to this class."""
         return (
-            self.node is self.fragment_size is None
+            self.node is None
+            and self.fragment_size is None
             and self.df in (None, task.df)
             and self.type in (None, task.type)
             and self.leaves in (None, task.leaves)
