@@ -26,7 +26,6 @@ ROWS = (
     ("trace", "CPU", "trace/section.hpp", "beam::Cpu"),
     ("trace", "LIMITS", "trace/section.hpp", "beam::Limits"),
     ("trace", "SETTINGS", "trace/children.hpp", "beam::Settings"),
-    ("trace", "PLACEMENT", "trace/beam_search.hpp", "beam::Placement"),
     ("trace", "PLACEMENT", "trace/dispatch.hpp", "Placement"),
     ("trace", "DISPATCH", "trace/dispatch.hpp", "Dispatch"),
     ("trace", "CUT_TIME", "trace/dispatch.hpp", "Cut"),

@@ -10,11 +10,6 @@
 
 namespace dfopt::beam {
 
-struct Placement {
-    Time start;
-    Index cpu;
-};
-
 // A schedule of a section, beside its guide.
 struct Found {
     std::vector<Placement> placements; // of each dispatch

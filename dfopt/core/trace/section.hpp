@@ -6,12 +6,9 @@
 
 #pragma once
 
-#include "../base.hpp"
+#include "dispatch.hpp"
 
 namespace dfopt::beam {
-
-using Time = std::int64_t;
-using Index = std::int64_t;
 
 // Stands for an element where there is none.
 constexpr Index nothing = -1;
