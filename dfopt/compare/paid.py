@@ -121,10 +121,10 @@ def charges_of(dispatches: Dispatches, model: CostModel) -> Charges:
         read = cost
         cause[(before >= 0) & ~changes] = CAUSES.index(Cause.SAME_TYPE)
     else:
-        # Under g the whole cache is written back at every change, whatever was in it.
-        written = model.penalty.write_back if isinstance(model.penalty, PenaltyG) else 0
-        enters = changes | ((before == NONE) & model.cold_start)
-        read = np.where(enters, dispatches.entry - written, 0)
+        read = np.where(changes, dispatches.entry, np.where(before == NONE, dispatches.first, 0))
+        if isinstance(model.penalty, PenaltyG):
+            # At every change the whole cache is written back, whatever was in it.
+            read -= model.penalty.write_back * (read > 0)
     # The rest of a switch writes back what was there before.
     held = np.where(before >= 0, fragment[np.maximum(before, 0)], fragment)
     write_back = np.full(len(row) + len(last), CAUSES.index(Cause.WRITE_BACK))

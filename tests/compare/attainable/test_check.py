@@ -5,12 +5,19 @@ from random import Random
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from dfopt import replace
+from dfopt.compare import CostModel
 from dfopt.compare.attainable.check import MOST_NAMED, WaitingLimit, check_schedule, checked_cost
 from dfopt.compare.dispatches import NONE, Dispatches
-from dfopt.compare.paid import cost_of
-from tests.compare.attainable.drawn import drawn_cases, random_arrivals, random_limit
+from dfopt.compare.paid import charges_of, cost_of
+from tests.compare.attainable.drawn import (
+    drawn_arrivals,
+    drawn_cases,
+    random_arrivals,
+    random_limit,
+)
 from tests.compare.attainable.enumeration import cheapest_schedule
 from tests.compare.attainable.tables import COSTS, table
 
@@ -40,6 +47,20 @@ def test_the_recorded_schedule_keeps_all_rules(case: tuple[Dispatches, WaitingLi
     schedule = arrivals
     assert check_schedule(schedule, limit) == []
     assert checked_cost(schedule) == cost_of(schedule)
+
+
+@given(drawn_arrivals(most=12), st.randoms(use_true_random=False))
+def test_any_schedule_is_charged_what_the_checker_adds_up(
+    recorded: Dispatches, random: Random
+) -> None:
+    """Whether it is a possible one or not: the recorded table on other CPUs, at other times."""
+    count = len(recorded)
+    cpu = np.array([random.randrange(recorded.cpus) for _ in range(count)])
+    schedule = recorded.moved(cpu, np.array([random.randint(0, 40) for _ in range(count)]))
+    assert checked_cost(schedule) == cost_of(schedule)
+    assert charges_of(schedule.paying, CostModel()).cost.sum() == cost_of(schedule)
+    # What is fixed is a dispatch like any other.
+    assert cost_of(schedule.with_fixed) == cost_of(schedule)
 
 
 @pytest.mark.slow
