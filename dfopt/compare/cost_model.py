@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from dfopt.checks import LARGEST_TOTAL, described
 from dfopt.errors import InstanceError, MethodError
-from dfopt.problem.cache import Leaves
+from dfopt.problem.cache import DIRTY, INVALIDATED, Leaves
 from dfopt.problem.instance import Instance, Objective
 from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.render import counted
@@ -188,8 +188,8 @@ def switch_costs(trace: Trace, model: CostModel) -> tuple[dict[str, Any], Matrix
             lines, left = lines_read(trace, model), states_left(trace, model)
             _check_sum(trace, int(lines.max(initial=0)) * read_line + write_back)
             first = entry = lines * read_line
-            leaving = np.where(left == LEAVES.index(Leaves.DIRTY), write_back, 0)
-            always = np.where(left == LEAVES.index(Leaves.INVALIDATED), write_back, 0)
+            leaving = np.where(left == DIRTY, write_back, 0)
+            always = np.where(left == INVALIDATED, write_back, 0)
             last = leaving + always
     costs: dict[str, Any] = {
         "entry": entry,

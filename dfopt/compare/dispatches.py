@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from dfopt.checks import described
 from dfopt.compare.cost_model import CostModel, switch_costs
 from dfopt.errors import DfoptError
-from dfopt.problem.cache import Leaves
+from dfopt.problem.cache import CLEAN, DIRTY, INVALIDATED
 from dfopt.structs import replace
 from dfopt.trace import Trace
 from dfopt.trace.events import Columns, Flags, Integers, Numbers
@@ -25,7 +25,7 @@ from dfopt.trace.readiness import (
     unknown_readiness,
     without_wakeups,
 )
-from dfopt.trace.trace import BROKEN_CHAIN, LEAVES, UNMANAGED
+from dfopt.trace.trace import BROKEN_CHAIN, UNMANAGED
 
 Rows = NDArray[np.intp]
 
@@ -177,10 +177,7 @@ class Dispatches(Columns):
     @property
     def leaves(self) -> Integers:
         """The state in which each leaves its fragment, as an index; clean where that is free."""
-        clean, dirty, invalidated = map(
-            LEAVES.index, (Leaves.CLEAN, Leaves.DIRTY, Leaves.INVALIDATED)
-        )
-        return np.select([self.exit > 0, self.always > 0], [dirty, invalidated], clean)
+        return np.select([self.exit > 0, self.always > 0], [DIRTY, INVALIDATED], CLEAN)
 
     def moved(self, cpu: NDArray[np.integer], start: Integers) -> Dispatches:
         """Return another schedule of the same dispatches."""
