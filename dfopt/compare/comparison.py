@@ -21,30 +21,28 @@ from dfopt.compare.comparison_parts import (
 )
 from dfopt.compare.cost_model import CostModel, capacity_words, cost_words, unmanaged_words
 from dfopt.compare.domains.domain_pairs import DomainComparison
-from dfopt.compare.frontier_tables import (
-    WITH_SWITCHES,
-    conclusion,
-    frontier_table,
-    left_out,
-    meanings,
-    outcome_table,
-    switches_table,
-    with_order_alone,
-)
 from dfopt.compare.part_tables import (
     DOMAINS,
     MOST_CPUS,
     ORDER_KEPT,
     SERVICE,
     WINDOWS,
+    WITH_SWITCHES,
     causes_table,
+    conclusion,
     cpus_table,
     domains_table,
     fragments_table,
+    frontier_table,
+    left_out,
     main_cause,
+    meanings,
     order_kept_table,
+    outcome_table,
     service_table,
+    switches_table,
     windows_table,
+    with_order_alone,
 )
 from dfopt.errors import MethodError
 from dfopt.render import FrameLibrary, counted, frame, html, share, terminal_text

@@ -8,8 +8,7 @@ from dataclasses import replace
 from dfopt.compare.attainable.frontier import Scheduling
 from dfopt.compare.comparison import ATTAINABLE, Comparison, policies_of
 from dfopt.compare.cost_model import cost_words, unmanaged_words
-from dfopt.compare.frontier_tables import PARALLEL, SCHEDULES, left_out
-from dfopt.compare.part_tables import DOMAINS, SERVICE
+from dfopt.compare.part_tables import DOMAINS, PARALLEL, SCHEDULES, SERVICE, left_out
 from dfopt.table import Table, side_by_side
 
 OUTCOME = (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from dfopt.compare.attainable.frontier import FrontierRow, Scheduling
 from dfopt.compare.comparison import Comparison
-from dfopt.compare.frontier_tables import row_name
+from dfopt.compare.part_tables import row_name
 from dfopt.errors import DfoptError
 from dfopt.plot.compared import cost_label, cost_ticks, names_of, short_cost
 from dfopt.plot.frontier import FEWEST_ROWS, STYLES, refuse, style_of
