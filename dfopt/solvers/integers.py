@@ -14,16 +14,15 @@ from typing import TypeVar
 from dfopt.problem.certificate import Leaf
 from dfopt.structs import replace
 
+S = TypeVar("S")
 T = TypeVar("T")
 
 SCALES = (1, 2, 3, 4, 6, 12, 60, 10**3, 10**5, 10**7)
 """What dual values are multiplied by, in turn: many bounds are sums of halves or of twelfths."""
 
 
-def of_smallest_scale(
-    attempt: Callable[[int], T | None], scales: Iterable[int] = SCALES
-) -> T | None:
-    """Return what the first of some scales proves; None if none does."""
+def of_smallest_scale(attempt: Callable[[S], T | None], scales: Iterable[S]) -> T | None:
+    """Return what the first of some scales, or of some scaled prices, proves; None if none does."""
     return next((found for found in map(attempt, scales) if found is not None), None)
 
 

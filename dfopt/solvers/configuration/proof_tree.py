@@ -44,7 +44,7 @@ from dfopt.solvers.configuration.prices import Prices, Refuting
 from dfopt.solvers.configuration.pricing import PricedProblem
 from dfopt.solvers.configuration.pricing_data import PricingData
 from dfopt.solvers.configuration.remaining_problem import Range, RemainingProblem
-from dfopt.solvers.integers import in_lowest_terms
+from dfopt.solvers.integers import in_lowest_terms, of_smallest_scale
 
 MOST_LEAVES = 1_000
 """At most this number of leaves; a larger tree is kept as the claim of a search."""
@@ -102,11 +102,20 @@ def claim(priced: PricedProblem, refuted: int) -> tuple[int, Proof]:
 
 def shorter(priced: PricedProblem, bound: int, otherwise: Proof) -> Proof:
     """Return a certificate of a bound in smaller numbers, or ``otherwise`` if there is none."""
-    for prices in smaller_prices(priced.prices):
-        smaller = PricedProblem(priced.problem, prices, priced.check)
-        if smaller.refutes(bound - 1):
-            return _proof_of(smaller, bound)
-    return otherwise
+    smaller = in_smallest_numbers(priced.problem, priced.prices, bound - 1, priced.check)
+    return otherwise if smaller is None else _proof_of(smaller, bound)
+
+
+def in_smallest_numbers(
+    problem: RemainingProblem, prices: Prices, limit: int, check: Callable[[], None]
+) -> PricedProblem | None:
+    """Return the smallest prices that still refute a limit; None if no rounded ones do."""
+
+    def attempt(smaller: Prices) -> PricedProblem | None:
+        priced = PricedProblem(problem, smaller, check)
+        return priced if priced.refutes(limit) else None
+
+    return of_smallest_scale(attempt, smaller_prices(prices))
 
 
 def _proof_of(priced: PricedProblem, bound: int) -> Proof:
@@ -217,15 +226,16 @@ def _shorter(
     case: ProofCase, leaf: RefutedCase, limit: int, check: Callable[[], None]
 ) -> RefutedCase:
     """Return a leaf in smaller numbers that refutes the case too, if there is one."""
-    for prices in smaller_prices(leaf.refuting.prices):
+
+    def attempt(prices: Prices) -> RefutedCase | None:
         check()
         priced = PricedProblem(leaf.problem, prices, check)
         held = priced.capacity(None if prices.cost else limit)
         priced.release()
         smaller = RefutedCase.of(leaf.problem, Refuting(prices=prices, held=held))
-        if smaller.refutes(case.problem, limit):
-            return smaller
-    return leaf
+        return smaller if smaller.refutes(case.problem, limit) else None
+
+    return of_smallest_scale(attempt, smaller_prices(leaf.refuting.prices)) or leaf
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

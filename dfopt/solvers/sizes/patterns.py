@@ -23,9 +23,8 @@ from dfopt.solvers.configuration.column_generation import ColumnGeneration
 from dfopt.solvers.configuration.columns import ColumnPool
 from dfopt.solvers.configuration.diving import Diving
 from dfopt.solvers.configuration.prices import Duals, Prices
-from dfopt.solvers.configuration.pricing import PricedProblem
 from dfopt.solvers.configuration.pricing_data import PricingData
-from dfopt.solvers.configuration.proof_tree import smaller_prices
+from dfopt.solvers.configuration.proof_tree import in_smallest_numbers
 from dfopt.solvers.configuration.remaining_problem import RemainingProblem, Stock
 from dfopt.solvers.search import Search
 from dfopt.solvers.sizes.first_fit import Packing, fragments_of
@@ -85,20 +84,19 @@ def packed_by_patterns(search: Search) -> Packing | Proof | None:
 def _weights(search: Search, problem: RemainingProblem, prices: Prices) -> Proof | None:
     """Return prices as a certificate, in the smallest numbers that prove it."""
     unit, classes = search.instance.size_unit, problem.data.aggregation.classes
-    for smaller in smaller_prices(prices):
-        priced = PricedProblem(problem, smaller, search.check)
-        if priced.refutes(0):
-            rows = ProofRows(Over.SIZES)
-            leaf = Leaf(
-                weights=tuple(
-                    (rows.of(TaskClass(size=one.size * unit)), weight)
-                    for one, weight in zip(classes, smaller.weights.tolist(), strict=True)
-                    if weight
-                ),
-                bin_weights=priced.bins(0),
-            )
-            return rows.proof([leaf], None)
-    return None
+    priced = in_smallest_numbers(problem, prices, 0, search.check)
+    if priced is None:
+        return None
+    rows = ProofRows(Over.SIZES)
+    leaf = Leaf(
+        weights=tuple(
+            (rows.of(TaskClass(size=one.size * unit)), weight)
+            for one, weight in zip(classes, priced.prices.weights.tolist(), strict=True)
+            if weight
+        ),
+        bin_weights=priced.bins(0),
+    )
+    return rows.proof([leaf], None)
 
 
 def _contents(search: Search, patterns: Sequence[Mapping[int, int]]) -> Packing:

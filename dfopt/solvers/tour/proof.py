@@ -24,7 +24,7 @@ from dfopt.problem.certificate import (
     ProofRows,
     TaskClass,
 )
-from dfopt.solvers.integers import of_smallest_scale
+from dfopt.solvers.integers import SCALES, of_smallest_scale
 from dfopt.solvers.tour.cut_program import Arc, ArcPrices, Ranges, credit_cuts
 from dfopt.solvers.tour.problem import START, Flags, Integers, TourProblem
 from dfopt.solvers.tour.separation import Cut
@@ -102,7 +102,7 @@ def weights_of(
             best = weights
         return best if best.bound >= wanted else None
 
-    return of_smallest_scale(attempt) or best
+    return of_smallest_scale(attempt, SCALES) or best
 
 
 def _rounded(
