@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
@@ -12,7 +12,6 @@ from dfopt.compare.dispatches import Dispatches, Rows
 from dfopt.compare.domains.least_pairs import STEPS, least_pairs
 from dfopt.problem.cache_domains import CacheDomains
 from dfopt.structs import DocumentPart, Natural, NonNegative, written
-from dfopt.trace.events import Integers
 from dfopt.trace.latest_of_same import latest_of_same
 from dfopt.trace.service import far_migrations
 from dfopt.trace.trace import Trace
@@ -139,119 +138,75 @@ def domain_comparison(
     managed = dispatches.managed
     before = latest_of_same(dispatches.fragment[managed])
     arrives = (before < 0) | (domain[managed][before] != domain[managed])
-    sizes = [len(own) for own in domains.members]
     return DomainComparison(
         domains=domains.members,
         arrivals=int(arrives.sum()),
         windows=tuple(
-            _domain_window(label, _Pairs.of(dispatches, domain, starts), sizes, trace.fragments)
+            _domain_window(label, starts, dispatches, domains, trace.fragments)
             for label, starts in windows.items()
         ),
         far_migrations=far_migrations(trace, domain_of),
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Pairs:
-    """The pairs of a trace as parallel columns, ordered by window and fragment.
-
-    Parameters
-    ----------
-    window, fragment, domain
-        Numbers.
-    run_time
-        Of the fragment in this domain and window.
-    lengths
-        How long each window lasts: to the end of its last dispatch, so that no CPU runs longer.
-    """
-
-    window: Integers
-    fragment: Integers
-    domain: Integers
-    run_time: Integers
-    lengths: Integers
-
-    @classmethod
-    def of(cls, dispatches: Dispatches, domain: Integers, starts: Rows) -> _Pairs:
-        """Return the pairs if windows begin at ``starts``."""
-        ends = np.maximum.reduceat(dispatches.end, starts)
-        window = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(dispatches)))
-        managed = dispatches.managed
-        fragment = dispatches.fragment[managed].astype(np.int64)
-        domain, window = domain[managed], window[managed]
-        order = np.lexsort((domain, fragment, window))
-        domain, fragment, window = domain[order], fragment[order], window[order]
-        is_first = np.ones(len(order), bool)
-        is_first[1:] = (np.diff(window) != 0) | (np.diff(fragment) != 0) | (np.diff(domain) != 0)
-        run_time = dispatches.length[managed][order]
-        return cls(
-            window=window[is_first],
-            fragment=fragment[is_first],
-            domain=domain[is_first],
-            run_time=np.add.reduceat(run_time, np.flatnonzero(is_first)),
-            lengths=ends - dispatches.start[starts],
-        )
-
-    def in_window(self, number: int) -> dict[int, dict[int, int]]:
-        """Return by fragment its run time in each domain."""
-        first, last = np.searchsorted(self.window, (number, number + 1))
-        found: dict[int, dict[int, int]] = {}
-        for fragment, domain, run_time in zip(
-            *(
-                column[first:last].tolist()
-                for column in (self.fragment, self.domain, self.run_time)
-            ),
-            strict=True,
-        ):
-            found.setdefault(fragment, {})[domain] = run_time
-        return found
-
-
 def _domain_window(
-    label: str, pairs: _Pairs, cpus: Sequence[int], names: Sequence[str]
+    label: str, starts: Rows, dispatches: Dispatches, domains: CacheDomains, names: Sequence[str]
 ) -> DomainWindow:
-    """Return what the pairs of one length of window are compared with; ``cpus`` by domain."""
-    count = len(pairs.lengths)
-    is_first = np.ones(len(pairs.window), bool)
-    is_first[1:] = (np.diff(pairs.window) != 0) | (np.diff(pairs.fragment) != 0)
-    fragments = np.bincount(pairs.window[is_first], minlength=count)
-    run_time = np.zeros(count, np.int64)
-    np.add.at(run_time, pairs.window, pairs.run_time)
+    """Return what the pairs of one length of window are compared with.
+
+    Windows begin at ``starts``; ``names`` are those of the fragments.
+    """
+    domain, cpus = np.array(domains.domain_of)[dispatches.cpu], [*map(len, domains.members)]
+    count = len(starts)
+    # A window lasts to the end of its last dispatch, so that no CPU runs longer.
+    lengths = (np.maximum.reduceat(dispatches.end, starts) - dispatches.start[starts]).tolist()
+    window = np.repeat(np.arange(count), np.diff(starts, append=len(dispatches)))
+    columns = (window, dispatches.fragment, domain, dispatches.length)
+    # For each window by fragment its run time in each domain.
+    found: list[dict[int, dict[int, int]]] = [{} for _ in range(count)]
+    for number, fragment, where, length in zip(
+        *(column[dispatches.managed].tolist() for column in columns), strict=True
+    ):
+        of_fragment = found[number].setdefault(fragment, {})
+        of_fragment[where] = of_fragment.get(where, 0) + length
+    run_times = [sum(sum(own.values()) for own in ran.values()) for ran in found]
     # Where one domain has time for everything, each fragment makes one pair.
-    fits = -(-run_time // np.maximum(pairs.lengths, 1)) <= max(cpus)
-    hard = np.arange(count) if count == 1 else np.flatnonzero(~fits)
+    hard = [
+        number
+        for number, (run_time, length) in enumerate(zip(run_times, lengths, strict=True))
+        if count == 1 or run_time > max(cpus) * max(length, 1)
+    ]
     steps = max(FEWEST_STEPS, min(STEPS, ALL_STEPS // max(1, len(hard))))
-    bound = least = int(fragments[fits].sum()) if count > 1 else 0
+    fragments = sum(map(len, found))
+    bound = least = fragments - sum(len(found[number]) for number in hard)
     proven = count - len(hard)
     allotment = None
-    for number in hard.tolist():
-        ran = pairs.in_window(number)
-        length = int(pairs.lengths[number])
-        found = least_pairs(
+    for number in hard:
+        ran = dict(sorted(found[number].items()))
+        best = least_pairs(
             [sum(own.values()) for own in ran.values()],
-            [length * own for own in cpus],
+            [lengths[number] * own for own in cpus],
             known=tuple(ran.values()),
             steps=steps,
         )
-        bound += found.bound
-        least += found.pairs
-        proven += found.is_optimal
+        bound += best.bound
+        least += best.pairs
+        proven += best.is_optimal
         if count == 1:
             allotment = tuple(
-                FragmentShare(df=names[fragment], domain=domain, run_time=part)
-                for fragment, own in zip(ran, found.shares, strict=True)
-                for domain, part in sorted(own.items())
+                FragmentShare(df=names[fragment], domain=where, run_time=part)
+                for fragment, own in zip(ran, best.shares, strict=True)
+                for where, part in sorted(own.items())
             )
-    used = len(np.unique(pairs.fragment))
     return DomainWindow(
         window=label,
         count=count,
-        fragments=int(fragments.sum()),
-        pairs=len(pairs.window),
+        fragments=fragments,
+        pairs=sum(len(own) for ran in found for own in ran.values()),
         bound=bound,
         least=least,
         proven=proven,
         # A fragment comes to its first domain, and in each window to all others but one.
-        arrivals_bound=used + bound - int(fragments.sum()),
+        arrivals_bound=len({*chain.from_iterable(found)}) + bound - fragments,
         allotment=allotment,
     )
