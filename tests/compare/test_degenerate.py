@@ -18,7 +18,8 @@ from dfopt.compare import (
     parse_wait,
 )
 from dfopt.compare.attainable import frontier_of, schedule_within
-from dfopt.compare.attainable.bound import bound, lower_bound, stretch_bounds
+from dfopt.compare.attainable.bound import bound
+from dfopt.compare.attainable.bound.bound import lower_bound, stretch_bounds
 from dfopt.compare.attainable.frontier import Scheduling
 from dfopt.compare.attainable.local_search import search
 from dfopt.compare.dispatches import movable_dispatches

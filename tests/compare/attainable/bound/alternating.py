@@ -9,7 +9,7 @@ import numpy as np
 from msgspec.structs import asdict
 
 from dfopt.compare import CostModel
-from dfopt.compare.attainable.bound import DispatchPrices, StretchPrices, WaitingProof
+from dfopt.compare.attainable.bound.proof import DispatchPrices, StretchPrices, WaitingProof
 from dfopt.compare.attainable.bound.proof_document import SavedProof, digest_of
 from dfopt.compare.dispatches import Dispatches, movable_dispatches
 from dfopt.trace import Trace, read_trace

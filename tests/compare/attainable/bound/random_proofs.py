@@ -10,14 +10,14 @@ import numpy as np
 from msgspec.structs import fields
 
 from dfopt import replace
-from dfopt.compare.attainable.bound import (
+from dfopt.compare.attainable.bound.proof import (
     DispatchPrices,
     StretchPrices,
     TimePrices,
     WaitingProof,
     check_proof,
-    start_windows,
 )
+from dfopt.compare.attainable.bound.start_windows import start_windows
 from dfopt.compare.dispatches import Dispatches
 from dfopt.trace.events import Integers
 

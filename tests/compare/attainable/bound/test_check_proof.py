@@ -8,13 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dfopt import replace
-from dfopt.compare.attainable.bound import (
+from dfopt.compare.attainable.bound.bound import lower_bound
+from dfopt.compare.attainable.bound.proof import (
     DispatchPrices,
     StretchPrices,
     TimePrices,
     WaitingProof,
     check_proof,
-    lower_bound,
 )
 from dfopt.compare.dispatches import Dispatches
 from tests.compare.attainable.bound.random_proofs import (

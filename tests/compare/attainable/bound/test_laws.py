@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dfopt import replace
-from dfopt.compare.attainable.bound import lower_bound
+from dfopt.compare.attainable.bound.bound import lower_bound
 from dfopt.compare.dispatches import Dispatches
 from tests.compare.attainable.drawn import random_arrivals
 from tests.compare.attainable.tables import dearer, re_recorded

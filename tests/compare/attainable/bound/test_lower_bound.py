@@ -7,7 +7,9 @@ from random import Random
 import pytest
 
 from dfopt.compare.attainable.bound import bound as search
-from dfopt.compare.attainable.bound import check_proof, lower_bound, prices, proof
+from dfopt.compare.attainable.bound import prices, proof
+from dfopt.compare.attainable.bound.bound import lower_bound
+from dfopt.compare.attainable.bound.proof import check_proof
 from tests.compare.attainable.drawn import random_arrivals, random_case, random_limit
 from tests.compare.attainable.enumeration import cheapest_schedule
 

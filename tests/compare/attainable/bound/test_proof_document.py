@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 from msgspec.structs import asdict, fields
 
 from dfopt.compare import CostModel
-from dfopt.compare.attainable.bound import StretchPrices, check_proof
+from dfopt.compare.attainable.bound.proof import StretchPrices, check_proof
 from dfopt.compare.attainable.bound.proof_document import (
     SavedProof,
     digest_of,

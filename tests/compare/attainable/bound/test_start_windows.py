@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dfopt import replace
-from dfopt.compare.attainable.bound import start_windows
+from dfopt.compare.attainable.bound.start_windows import start_windows
 from dfopt.compare.attainable.check import WaitingLimit
 from dfopt.compare.dispatches import NONE
 from tests.compare.attainable.drawn import random_arrivals

@@ -7,16 +7,14 @@ from random import Random
 
 import pytest
 
-from dfopt.compare.attainable.bound import (
+from dfopt.compare.attainable.bound import bound as whole
+from dfopt.compare.attainable.bound.bound import (
     StretchBound,
-    check_proof,
     lower_bound,
     proven_bound,
     stretch_bounds,
 )
-from dfopt.compare.attainable.bound import (
-    bound as whole,
-)
+from dfopt.compare.attainable.bound.proof import check_proof
 from tests.compare.attainable.drawn import random_arrivals, random_limit
 from tests.compare.attainable.enumeration import cheapest_schedule
 
