@@ -13,7 +13,7 @@ from dfopt.problem.instance import Instance
 from dfopt.problem.result import Result
 from dfopt.render import counted
 from dfopt.time_units import full_time, readable_time
-from dfopt.verify import ScheduleFigures, Verification
+from dfopt.verify import Verification
 from dfopt.verify import verify as check
 from dfopt_cli.cost_options import ModelOptions, model_choice
 from dfopt_cli.failures import naming
@@ -169,36 +169,23 @@ def schedule_checked(
         dispatches, unknown = movable_or_timeline(trace, chosen)
     with naming(claim):
         found = verify_schedule(trace, dispatches, scheduled, timeline_only=unknown is not None)
-    figures = ScheduleFigures(
-        recorded_cost=found.recorded_cost,
-        permitted_wait=found.permitted_wait,
-        total_wait=found.total_wait,
-        p99_wait=found.p99_wait,
-    )
-    verification = Verification(
-        ok=not found.problems,
-        objective=found.cost,
-        lower_bound=None,
-        bound_checked=False,
-        problems=found.problems,
-        schedule=figures,
-    )
-    return verification, attained(figures, found.cost, found.dispatches, trace, chosen)
+    return found, attained(found, len(dispatches), trace, chosen)
 
 
-def attained(
-    found: ScheduleFigures, cost: int, dispatches: int, trace: Trace, model: CostModel
-) -> str:
+def attained(found: Verification, dispatches: int, trace: Trace, model: CostModel) -> str:
     """Say what a schedule attains."""
+    figures, cost = found.schedule, found.objective
+    assert figures is not None, "it is that of a trace"
+    assert cost is not None, "any schedule has one"
     paid = f"has {counted(cost, 'switch')}" if model.counts_switches else f"costs {cost:,}"
-    paid = f"{paid} (recorded: {found.recorded_cost:,})"
-    if found.total_wait is None or found.p99_wait is None:
+    paid = f"{paid} (recorded: {figures.recorded_cost:,})"
+    if figures.total_wait is None or figures.p99_wait is None:
         return f"a schedule in which everything starts as recorded {paid}"
     unit = trace.header.time_unit
     return (
-        f"a schedule with these arrivals {paid}; {nobody_waits(found.permitted_wait, trace)}, "
-        f"the mean wait is {readable_time(found.total_wait / dispatches, unit)}, and 99 % wait at "
-        f"most {readable_time(found.p99_wait, unit)}"
+        f"a schedule with these arrivals {paid}; {nobody_waits(figures.permitted_wait, trace)}, "
+        f"the mean wait is {readable_time(figures.total_wait / dispatches, unit)}, and 99 % wait "
+        f"at most {readable_time(figures.p99_wait, unit)}"
     )
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from dfopt.compare.attainable.check import WaitingLimit, check_schedule, checked_cost
@@ -13,39 +11,12 @@ from dfopt.trace import Trace
 from dfopt.trace.events import Integers
 from dfopt.trace.service import percentile
 from dfopt.trace.trace import UNMANAGED
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckedSchedule:
-    """What was found about a schedule.
-
-    Parameters
-    ----------
-    cost, recorded_cost
-        What all its switches cost, and what those of the recording did.
-    permitted_wait
-        The least wait that must be permitted for it: 0 if nobody waits longer than recorded.
-    dispatches
-        The number of dispatches, all managed.
-    total_wait, p99_wait
-        The sum of all waits, and their 99th percentile (nearest rank); None if only the timeline
-        was checked.
-    problems
-        The rules that it breaks, a sentence for each.
-    """
-
-    cost: int
-    recorded_cost: int
-    permitted_wait: int
-    dispatches: int
-    total_wait: int | None
-    p99_wait: int | None
-    problems: tuple[str, ...]
+from dfopt.verify import ScheduleFigures, Verification
 
 
 def verify_schedule(
     recorded: Trace, dispatches: Dispatches, scheduled: Trace, *, timeline_only: bool = False
-) -> CheckedSchedule:
+) -> Verification:
     """Return what is found about a schedule.
 
     Parameters
@@ -68,14 +39,19 @@ def verify_schedule(
     schedule = schedule_of(recorded, dispatches, scheduled)
     waits = np.sort(schedule.waits)
     wait = 0 if timeline_only else _wait_to_permit(schedule)
-    return CheckedSchedule(
-        cost=checked_cost(schedule),
-        recorded_cost=checked_cost(dispatches),
-        permitted_wait=wait,
-        dispatches=len(schedule),
-        total_wait=None if timeline_only else int(waits.sum()),
-        p99_wait=None if timeline_only else percentile(waits, 99),
-        problems=tuple(check_schedule(schedule, WaitingLimit(each=wait))),
+    problems = check_schedule(schedule, WaitingLimit(each=wait))
+    return Verification(
+        ok=not problems,
+        objective=checked_cost(schedule),
+        lower_bound=None,
+        bound_checked=False,
+        problems=tuple(problems),
+        schedule=ScheduleFigures(
+            recorded_cost=checked_cost(dispatches),
+            permitted_wait=wait,
+            total_wait=None if timeline_only else int(waits.sum()),
+            p99_wait=None if timeline_only else percentile(waits, 99),
+        ),
     )
 
 
