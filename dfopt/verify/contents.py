@@ -17,10 +17,10 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from math import gcd
 
-from dfopt.problem.cache import CacheState, Leaves
 from dfopt.problem.certificate import Count, EntryCount, Leaf, MeetingCount, Proof, VisitCount
 from dfopt.problem.instance import Instance, Objective
-from dfopt.problem.penalties import PenaltyF, PenaltyMatrix
+from dfopt.problem.penalties import PenaltyMatrix
+from dfopt.verify.block_costs import costs_of_tasks, starts_of
 from dfopt.verify.relaxed_contents import OrderPrices, relaxed_values
 from dfopt.verify.tree import CpuArgument, Range, UnprovenError
 
@@ -116,12 +116,8 @@ class ContentArgument(CpuArgument):
 
 def largest_total_below(instance: Instance, bound: int) -> int:
     """Return the largest total penalty below a bound: every cost is a multiple of a unit."""
-    penalty = instance.penalty
-    assert not isinstance(penalty, PenaltyMatrix)
-    costs = {penalty.reading(task.lines or 0) for task in instance.tasks}
-    left = {task.leaves for task in instance.tasks}
-    left |= {state.leaves for state in instance.initial if isinstance(state, CacheState)}
-    if isinstance(penalty, PenaltyF) and left != {Leaves.CLEAN}:
-        costs.add(penalty.write_back)
+    costs = {cost for own in costs_of_tasks(instance) for cost in own}
+    for start in starts_of(instance, ()):
+        costs |= {start.home_cost, start.away_cost}
     unit = gcd(*costs) or 1
     return (bound - 1) // unit * unit

@@ -38,9 +38,8 @@ from numpy.typing import NDArray
 
 from dfopt.checks import LARGEST_TOTAL
 from dfopt.errors import MethodError
-from dfopt.problem.cache import CacheState, InitialState, Leaves
-from dfopt.problem.instance import Instance, Objective
-from dfopt.problem.penalties import PenaltyF, PenaltyMatrix
+from dfopt.problem.instance import Instance
+from dfopt.verify.block_costs import Start, costs_of_tasks, starts_of
 from dfopt.verify.relaxed_contents import Holding, OrderPrices
 from dfopt.verify.tree import UnprovenError
 
@@ -65,23 +64,15 @@ Choice = tuple[int, int, int]
 """Some tasks: their size, cost and value."""
 
 
-class Start(NamedTuple):
-    """Which fragments enter free on a CPU, and what starting with them, or with others, costs."""
-
-    free: frozenset[str]
-    home_cost: int
-    away_cost: int
-
-
 class Kind(NamedTuple):
     """Tasks of one fragment that differ at most in what they pay when they enter."""
 
     number: int
     size: int  # of each, in units of the instance's sizes
     weight: int
-    cost: int  # of each, wherever it stands
-    exit_cost: int  # of the one that exits, on top
-    saving: int  # of the one that comes last
+    always: int  # what each costs, wherever it stands
+    exit: int  # what the one that exits costs on top
+    spared: int  # what the one that comes last costs less
     entries: tuple[tuple[int, int], ...]  # cost and charge of those no other beats in both
     bonuses: tuple[Holding, ...]
 
@@ -186,9 +177,9 @@ class Program:
 
     def members(self, kind: Kind, roles: int, *, single: bool = False) -> list[Choice]:
         """Return the ways to take tasks of a kind, with roles, or a single one with all of them."""
-        cost = kind.exit_cost if roles & EXITS else 0
+        cost = kind.exit if roles & EXITS else 0
         if roles & (COMES_LAST | ENTERS_AND_COMES_LAST):
-            cost -= kind.saving
+            cost -= kind.spared
         enters = roles & (ENTERS | ENTERS_AND_COMES_LAST)
         least = most = 1 if single else roles.bit_count()
         if kind.weight > 0 and not single:
@@ -198,7 +189,7 @@ class Program:
         return [
             self.choice(
                 count * kind.size,
-                count * kind.cost + cost + entry,
+                count * kind.always + cost + entry,
                 count * kind.weight
                 - charge
                 + sum(price for _, number, price in kind.bonuses if count >= number),
@@ -307,11 +298,11 @@ def largest_values(
         When the instance is too large for that.
     """
     kinds = _kinds(instance, prices)
-    starts = [_start(instance, state, frozenset(kinds)) for state in instance.initial_states]
+    starts = starts_of(instance, kinds)
     cost = 2 * max(max(start.home_cost, start.away_cost) for start in starts)
     reach = sum(map(abs, [*prices.visits.values(), *prices.meetings.values()]))
     for kind in (kind for group in kinds.values() for kind in group):
-        cost += kind.number * (kind.cost + kind.exit_cost + max(cost for cost, _ in kind.entries))
+        cost += kind.number * (kind.always + kind.exit + max(cost for cost, _ in kind.entries))
         reach += kind.number * (abs(kind.weight) + max(abs(charge) for _, charge in kind.entries))
         reach += sum(abs(price) for *_, price in kind.bonuses)
     program = Program(instance, prices, threshold, reach + prices.scale * cost, check)
@@ -321,48 +312,26 @@ def largest_values(
     return [largest[start] for start in starts]
 
 
-def _start(instance: Instance, state: InitialState, fragments: frozenset[str]) -> Start:
-    if state == "unknown":
-        return Start(fragments, 0, 0)
-    if not isinstance(state, CacheState):
-        return Start(frozenset() if instance.cold_start else fragments, 0, 0)
-    write_back = _write_back(instance)
-    return Start(
-        fragments & {state.df or ""},
-        home_cost=write_back if state.leaves is Leaves.INVALIDATED else 0,
-        away_cost=write_back if state.leaves is not Leaves.CLEAN else 0,
-    )
-
-
-def _write_back(instance: Instance) -> int:
-    """Return T_w where it depends on how tasks leave their fragment (not so under g)."""
-    return instance.penalty.write_back if isinstance(instance.penalty, PenaltyF) else 0
-
-
 def _kinds(instance: Instance, prices: OrderPrices) -> dict[str, list[Kind]]:
     """Return the kinds of task of each fragment.
 
     An order pays for one entry to a fragment at most, so that of a kind only the tasks that no
     other one beats in cost and charge of entering need be considered for it.
     """
-    assert not isinstance(instance.penalty, PenaltyMatrix)
-    write_back = _write_back(instance)
     alike: dict[tuple[str, Kind], list[tuple[int, int, int]]] = defaultdict(list)
-    for number, task in enumerate(instance.tasks):
-        run = task.exec if instance.objective is Objective.MAKESPAN else 0
-        lost = write_back if task.leaves is Leaves.INVALIDATED else 0
+    costs = costs_of_tasks(instance)
+    for number, (task, own) in enumerate(zip(instance.tasks, costs, strict=True)):
         kind = Kind(
             number=0,
             size=instance.size_of(task),
             weight=prices.weights[number],
-            cost=run + lost,
-            exit_cost=write_back if task.leaves is Leaves.DIRTY else 0,
-            saving=0 if instance.final_write_back else lost,
+            always=own.always,
+            exit=own.exit,
+            spared=own.spared,
             entries=(),
             bonuses=tuple(holding for holding in prices.holdings if number in holding[0]),
         )
-        entry = instance.penalty.reading(task.lines or 0)
-        alike[task.df or "", kind].append((entry, prices.charges[number], task.multiplicity))
+        alike[task.df or "", kind].append((own.entry, prices.charges[number], task.multiplicity))
     counted = Counter(holding for _, kind in alike for holding in kind.bonuses)
     if any(number > 1 for number in counted.values()):
         raise UnprovenError("tasks that are counted together do not cost or weigh the same")

@@ -14,10 +14,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cache
 
-from dfopt.problem.cache import CacheState, InitialState, Leaves
-from dfopt.problem.instance import Instance, Objective
-from dfopt.problem.penalties import PenaltyF, PenaltyG, PenaltyMatrix
+from dfopt.problem.instance import Instance
+from dfopt.problem.penalties import PenaltyG
+from dfopt.verify.block_costs import Start, costs_of_tasks, starts_of, write_back_of
 
 Holding = tuple[frozenset[int], int, int]
 """Entries of ``instance.tasks``, a number of tasks, and the price of at least that number."""
@@ -84,29 +85,22 @@ def _by_visits(
         by_spared = [rest, rest + min(paid, max(values, default=0))]
     else:
         by_spared = [sum(values[: threshold // visit + spared]) for spared in (0, 1)]
-    by_state = {
-        state: by_spared[bool(_free(instance, state, alike))]
-        for state in set(instance.initial_states)
-    }
-    return [by_state[state] for state in instance.initial_states]
+    return [by_spared[bool(start.free)] for start in starts_of(instance, alike)]
 
 
 def _by_costs(instance: Instance, prices: OrderPrices, threshold: int | None) -> list[int]:
     """Return what follows from the costs of single tasks and visits."""
-    penalty, timed = instance.penalty, instance.objective is Objective.MAKESPAN
-    assert not isinstance(penalty, PenaltyMatrix)
-    write_back = penalty.write_back if isinstance(penalty, PenaltyF) else 0
     items: list[Item] = []
     entries: dict[str, int] = {}
     exits: dict[str, int] = {}
-    for task, weight in zip(instance.tasks, prices.weights, strict=True):
-        lost = write_back if task.leaves is Leaves.INVALIDATED else 0
-        items.append((weight, lost + (task.exec if timed else 0), task.multiplicity))
-        df, entry = task.df or "", penalty.reading(task.lines or 0)
-        entries[df] = min(entry, entries.get(df, entry))
-        exits[df] = min(exits.get(df, write_back), write_back * (task.leaves is Leaves.DIRTY))
+    rows = zip(instance.tasks, costs_of_tasks(instance), prices.weights, strict=True)
+    for task, own, weight in rows:
+        items.append((weight, own.always, task.multiplicity))
+        df = task.df or ""
+        entries[df] = min(own.entry, entries.get(df, own.entry))
+        exits[df] = min(own.exit, exits.get(df, own.exit))
     items += [(price, entries[df] + exits[df], 1) for df, price in prices.visits.items()]
-    spared = 0 if instance.final_write_back else write_back
+    spared = 0 if instance.final_write_back else write_back_of(instance)
 
     def most(cost: int) -> int:
         if threshold is not None:
@@ -114,21 +108,13 @@ def _by_costs(instance: Instance, prices: OrderPrices, threshold: int | None) ->
         values = (number * max(0, worth - prices.scale * paid) for worth, paid, number in items)
         return sum(values) + prices.scale * cost
 
-    def with_start(state: InitialState) -> int:
-        free = _free(instance, state, entries)
+    @cache
+    def with_start(start: Start) -> int:
         # A visit that is free is paid for by nothing, or is worth something on top.
-        dear = most(spared + max((entries[df] for df in free), default=0))
-        return min(dear, most(spared) + max((0, *(prices.visits.get(df, 0) for df in free))))
+        dear = most(spared + max((entries[df] for df in start.free), default=0))
+        return min(dear, most(spared) + max((0, *(prices.visits.get(df, 0) for df in start.free))))
 
-    by_state = {state: with_start(state) for state in set(instance.initial_states)}
-    return [by_state[state] for state in instance.initial_states]
-
-
-def _free(instance: Instance, state: InitialState, fragments: Iterable[str]) -> Iterable[str]:
-    """Return which fragments a CPU in a state may enter for free."""
-    if isinstance(state, CacheState):
-        return [df for df in fragments if df == state.df]
-    return fragments if state == "unknown" or not instance.cold_start else ()
+    return [with_start(start) for start in starts_of(instance, entries)]
 
 
 def _largest(items: Iterable[Item], room: int) -> int:
