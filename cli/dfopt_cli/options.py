@@ -101,7 +101,7 @@ WorkersOption = Annotated[
     int | None,
     Option(
         min=1,
-        help="Number of processes; by default one for each processor.",
+        help="How many threads or processes share the work; by default one for each processor.",
         rich_help_panel=WORK,
     ),
 ]

@@ -80,7 +80,7 @@ def compare_trace(  # noqa: PLR0913 - options, all by keyword
         Seconds that all solvers together may search for what quick placements of windows leave
         open; by default 20. With several processes at work less time passes.
     workers
-        Number of processes for long work; by default one a processor.
+        Number of threads, and of processes for long work; by default one a processor.
     executor
         Does the work instead, such as ``Client.get_executor(pure=False)`` of Dask.
     on_progress

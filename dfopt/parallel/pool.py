@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import multiprocessing
 import os
 import signal
@@ -13,6 +14,7 @@ from concurrent.futures import (
     Executor,
     Future,
     ProcessPoolExecutor,
+    ThreadPoolExecutor,
     as_completed,
 )
 from contextlib import contextmanager
@@ -33,7 +35,11 @@ class Work(Protocol[AnswerT_co]):
 
 
 def performed(
-    tasks: Iterable[Work[AnswerT]], processes: int = 1, executor: Executor | None = None
+    tasks: Iterable[Work[AnswerT]],
+    workers: int = 1,
+    executor: Executor | None = None,
+    *,
+    in_threads: bool = False,
 ) -> Generator[tuple[Work[AnswerT], AnswerT], None, None]:
     """Yield pieces of work with their answers as these come in.
 
@@ -41,11 +47,14 @@ def performed(
     ----------
     tasks
         The work to do.
-    processes
+    workers
         The number of processes at work; one is this process itself, which does one task after the
         other.
     executor
         Does the work instead, such as ``Client.get_executor(pure=False)`` of Dask.
+    in_threads
+        Whether threads of this process are the workers. That is for work which the core does: it
+        needs no second copy of what it works on.
 
     Raises
     ------
@@ -60,15 +69,18 @@ def performed(
             for future in futures:
                 future.cancel()
         return
-    if processes > 1:
+    if workers > 1:
         tasks = list(tasks)
-        processes = min(processes, len(tasks))
-    if processes <= 1:
+        workers = min(workers, len(tasks))
+    if workers <= 1:
         for task in tasks:
             yield task, task.perform()
         return
+    if in_threads:
+        yield from _performed_by_threads(tasks, workers)
+        return
     context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(processes, context, _begin)
+    pool = ProcessPoolExecutor(workers, context, _begin)
     try:
         with _starting():
             futures = {pool.submit(task.perform): task for task in tasks}
@@ -84,6 +96,31 @@ def performed(
         for child in list(pool._processes.values()):
             child.kill()
         pool.shutdown()
+
+
+def _performed_by_threads(
+    tasks: Iterable[Work[AnswerT]], threads: int
+) -> Iterator[tuple[Work[AnswerT], AnswerT]]:
+    pool = ThreadPoolExecutor(threads)
+    at_work: set[int] = set()
+
+    def perform(task: Work[AnswerT]) -> AnswerT:
+        at_work.add(threading.get_ident())
+        try:
+            return task.perform()
+        finally:
+            at_work.discard(threading.get_ident())
+
+    try:
+        futures = {pool.submit(perform, task): task for task in tasks}
+        yield from _answers(futures, BrokenExecutor, "a thread at work ended without an answer")
+    finally:
+        # If this ends early, an exception ends each thread as soon as the core gives it back.
+        pool.shutdown(wait=False, cancel_futures=True)
+        for thread in tuple(at_work):
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(
+                ctypes.c_ulong(thread), ctypes.py_object(SystemExit)
+            )
 
 
 def _answers(

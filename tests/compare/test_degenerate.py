@@ -17,7 +17,7 @@ from dfopt.compare import (
     dispatches,
     parse_wait,
 )
-from dfopt.compare.attainable import frontier_of, schedule_within
+from dfopt.compare.attainable import schedule_within
 from dfopt.compare.attainable.bound import bound
 from dfopt.compare.attainable.bound.bound import lower_bound, stretch_bounds
 from dfopt.compare.attainable.frontier import Scheduling
@@ -117,8 +117,7 @@ def test_drawn_traces(trace: Trace, model: CostModel, window: Window, data: st.D
 
 
 @pytest.mark.slow
-def test_several_processes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(frontier_of, "WORTH_PROCESSES", 0)
+def test_several_workers() -> None:
     found = checked(NEVER_WOKEN, CostModel(), waits=[], workers=2)
     assert found.realised.total == NEVER_WOKEN_COST
 

@@ -3,8 +3,10 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from threading import Semaphore
 from types import ModuleType
 
 import pytest
@@ -112,6 +114,39 @@ class Here:
 
     def perform(self):
         return os.getpid()
+
+
+@dataclass(frozen=True)
+class Idle:
+    """Waits for the end of the process, unless an exception comes; says when it begins and ends."""
+
+    begun: Semaphore
+    ended: Semaphore
+
+    def perform(self):
+        self.begun.release()
+        try:
+            while True:
+                time.sleep(0.001)
+        finally:
+            self.ended.release()
+
+
+def test_whoever_stops_early_ends_its_threads():
+    begun, ended = Semaphore(0), Semaphore(0)
+    answers = performed([Here(), Idle(begun, ended), Idle(begun, ended)], 2, in_threads=True)
+    assert next(answers) == (Here(), os.getpid())
+    begun.acquire()
+    with pytest.raises(KeyboardInterrupt):
+        answers.throw(KeyboardInterrupt())
+    assert ended.acquire(timeout=PATIENCE_S)
+
+
+def test_threads_answer_what_one_would():
+    found = {task.policy: answer for task, answer in performed(tasks("dynamic"), in_threads=True)}
+    assert found == {task.policy: answer for task, answer in performed(tasks("dynamic"))}
+    with pytest.raises(DfoptError, match="there is no policy 'nix'"):
+        list(performed(tasks("nix", "nix"), 2, in_threads=True))
 
 
 def test_one_task_needs_no_other_process():

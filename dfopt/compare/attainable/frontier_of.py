@@ -41,9 +41,6 @@ from dfopt.trace.trace import Trace
 WANTED_BOUNDS = ("bound", "bound with lengths")
 """Which bounds are wanted for each limit."""
 
-WORTH_PROCESSES = 1_000
-"""With fewer dispatches, starting processes takes longer than the work."""
-
 USUAL_DISPATCHES, MOST_EFFORT = 10_000, 2.0
 """Traces with fewer dispatches than 10,000 get more effort for each, twice as much at most."""
 
@@ -118,7 +115,7 @@ def frontier_of(  # noqa: PLR0913 - options, all by keyword
     waits
         Permitted waits beside the usual limits, in the trace's unit of time.
     workers
-        Number of processes for long work; by default one a processor.
+        Number of threads; by default one a processor.
     executor
         Does the work instead, such as ``Client.get_executor(pure=False)`` of Dask.
     on_progress
@@ -158,7 +155,7 @@ def frontier_of(  # noqa: PLR0913 - options, all by keyword
     answers: Answers = {}
     bounded = sum(limit.each is not None for limit in limits)
     total = len(parts) + len(limits) + len(WANTED_BOUNDS) * bounded
-    processes = (workers or available_processors()) if len(dispatches) > WORTH_PROCESSES else 1
+    threads = workers or available_processors()
 
     def tell() -> None:
         at_work = next((part for part in parts if part not in answers), None)
@@ -168,7 +165,7 @@ def frontier_of(  # noqa: PLR0913 - options, all by keyword
 
     def perform(parts: Sequence[FrontierPart]) -> None:
         tell()
-        for part, answer in performed(parts, processes, executor):
+        for part, answer in performed(parts, threads, executor, in_threads=True):
             assert isinstance(part, FrontierPart)
             # Another process has columns of its own; of these only what was moved stays.
             match answer:

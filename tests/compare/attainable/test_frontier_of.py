@@ -239,7 +239,6 @@ def figures(frontier: WaitingFrontier) -> list[tuple[object, ...]]:
 
 
 @pytest.mark.slow
-def test_processes_find_what_one_finds(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dfopt.compare.attainable.frontier_of.WORTH_PROCESSES", 0)
+def test_threads_find_what_one_finds() -> None:
     here = frontier_of(IN_TURN, COUNTING, waits=[20], workers=1)
     assert figures(frontier_of(IN_TURN, COUNTING, waits=[20], workers=2)) == figures(here)
