@@ -46,6 +46,12 @@ def pytest_configure() -> None:
     os.environ["COLUMNS"] = "80"
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """Let two processes share a processor: tests of commands wait for half of their time."""
+    return 2 * len(os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(2))
+
+
 ROOT = Path(__file__).parents[1]
 
 
