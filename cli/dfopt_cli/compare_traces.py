@@ -26,10 +26,9 @@ from dfopt_cli.trace_files import labelled_trace, named, names_of, tell_warnings
 from dfopt_cli.trace_options import LabelOptions, WorkOptions
 
 if TYPE_CHECKING:
-    from dfopt.compare import Comparison, Window
-    from dfopt.compare.attainable.frontier import FrontierProgress
+    from dfopt.compare import CompareProgress, Comparison, Window
     from dfopt.compare.cost_model_choice import ModelChoice
-    from dfopt.compare.written_times import CompareProgress, PermittedWait
+    from dfopt.compare.written_times import PermittedWait
     from dfopt.trace import Trace
 
 
@@ -189,7 +188,7 @@ def compare_file(
     file: str,
     trace: Trace,
     plan: Plan,
-    on_progress: Callable[[CompareProgress | FrontierProgress], None] | None,
+    on_progress: Callable[[CompareProgress], None] | None,
 ) -> Comparison:
     """Return the comparison of one trace; doubts about the trace go to standard error."""
     from dfopt.compare import compare_trace, foresight_windows

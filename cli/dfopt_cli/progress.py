@@ -22,8 +22,7 @@ from dfopt_cli.printing import say
 
 if TYPE_CHECKING:
     from dfopt.bench import RunProgress
-    from dfopt.compare.attainable.frontier import FrontierProgress
-    from dfopt.compare.written_times import CompareProgress
+    from dfopt.compare import CompareProgress
 
 Parameters = ParamSpec("Parameters")
 
@@ -141,21 +140,16 @@ def search_status(progress: Progress) -> Text:
     return text
 
 
-def comparison_status(name: str, progress: CompareProgress | FrontierProgress | None) -> Text:
+def comparison_status(name: str, progress: CompareProgress | None) -> Text:
     """Say how much of a comparison is done; None while the trace is read."""
-    from dfopt.compare.written_times import CompareProgress
-
     text = Text()
     if name:
         text.append(f"{printable(name)}  ", style="bold")
     if progress is None:
         return text.append("reading")
-    if isinstance(progress, CompareProgress):
-        said = f"{progress.done:,} of {progress.total:,} windows, at work on {progress.window}"
-    else:
-        said = f"{progress.done:,} of {progress.total:,} schedules and bounds"
-        if progress.at_work is not None:
-            said += f", at work on: {printable(progress.at_work)}"
+    said = f"{progress.done:,} of {progress.total:,} {progress.parts}"
+    if progress.at_work is not None:
+        said += f", at work on: {printable(progress.at_work)}"
     return text.append(said)
 
 

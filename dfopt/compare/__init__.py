@@ -5,6 +5,7 @@ from dfopt.compare.compare import compare_trace
 from dfopt.compare.comparison import Comparison
 from dfopt.compare.comparison_parts import (
     Cause,
+    CompareProgress,
     CpuResult,
     FragmentResult,
     OrderKept,
@@ -16,7 +17,6 @@ from dfopt.compare.domains.domain_pairs import DomainComparison, DomainWindow
 from dfopt.compare.several_tables import comparison_tables
 from dfopt.compare.written_times import (
     WHOLE,
-    CompareProgress,
     PermittedWait,
     Window,
     foresight_windows,

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 
-from dfopt.compare.attainable.frontier import FrontierProgress
 from dfopt.compare.attainable.frontier_of import frontier_of
 from dfopt.compare.attainable.placement import order_kept_of
 from dfopt.compare.comparison import Comparison
-from dfopt.compare.comparison_parts import WindowResult
+from dfopt.compare.comparison_parts import CompareProgress, WindowResult
 from dfopt.compare.cost_model import CostModel
 from dfopt.compare.dispatches import dispatches_of
 from dfopt.compare.domains.domain_pairs import domain_comparison
@@ -23,7 +22,6 @@ from dfopt.compare.paid import (
 from dfopt.compare.windows import WindowCosts, WindowFigure, WindowJob, check_room
 from dfopt.compare.written_times import (
     WHOLE,
-    CompareProgress,
     PermittedWait,
     Window,
     in_unit_of,
@@ -59,7 +57,7 @@ def compare_trace(  # noqa: PLR0913 - options, all by keyword
     time_limit: float | None = None,
     workers: int | None = None,
     executor: Executor | None = None,
-    on_progress: Callable[[CompareProgress | FrontierProgress], None] | None = None,
+    on_progress: Callable[[CompareProgress], None] | None = None,
 ) -> Comparison:
     """Compare what the switches of a trace cost with the least that was possible.
 
@@ -180,7 +178,7 @@ def _answers(
     windows: Sequence[Window],
     workers: int | None,
     executor: Executor | None,
-    on_progress: Callable[[CompareProgress | FrontierProgress], None] | None,
+    on_progress: Callable[[CompareProgress], None] | None,
 ) -> tuple[list[dict[WindowFigure, WindowCosts]], bool]:
     """Return the answers for each length of window, and whether all lengths have theirs."""
     answers: list[dict[WindowFigure, WindowCosts]] = [{} for _ in windows]
@@ -196,7 +194,7 @@ def _answers(
             done += len(job.starts)
             if on_progress is not None:
                 label = windows[number].label
-                on_progress(CompareProgress(window=label, done=done, total=total))
+                on_progress(CompareProgress(parts="windows", done=done, total=total, at_work=label))
     except KeyboardInterrupt:
         return answers, False
     return answers, True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated
 
@@ -260,3 +261,24 @@ class CpuResult(DocumentPart):
     switches: Natural
     cost: Natural
     causes: Causes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompareProgress:
+    """The progress of a comparison, which first makes a frontier, then solves windows.
+
+    Parameters
+    ----------
+    parts
+        What is counted: ``"schedules and bounds"`` of the frontier, or ``"windows"``.
+    done, total
+        Those that are done, and all of them.
+    at_work
+        The first that is not done, or the length of the windows that were; None if there is no
+        other that can be worked on now.
+    """
+
+    parts: str
+    done: int
+    total: int
+    at_work: str | None

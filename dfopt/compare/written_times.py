@@ -65,15 +65,6 @@ class Window:
 WHOLE = Window(kind=WindowKind.WHOLE, label="whole")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompareProgress:
-    """The progress of a comparison: current length of window, windows done, and all windows."""
-
-    window: str
-    done: int
-    total: int
-
-
 def parse_window(text: str) -> Window:
     """Return the window that a text such as ``100``, ``10ms`` or ``whole`` stands for.
 

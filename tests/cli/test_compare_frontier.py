@@ -8,7 +8,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import dfopt.compare.compare
-from dfopt.compare.attainable.frontier import FrontierProgress, WaitingFrontier
+from dfopt.compare import CompareProgress
+from dfopt.compare.attainable.frontier import WaitingFrontier
 from dfopt.compare.attainable.frontier_of import frontier_of
 from dfopt.files import schema
 from tests.cli.conftest import Run
@@ -191,7 +192,7 @@ def _interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let Ctrl-C come during the last schedule of a frontier."""
 
     def interrupted(*given: Any, **options: Any) -> WaitingFrontier:
-        def stop(progress: FrontierProgress) -> None:
+        def stop(progress: CompareProgress) -> None:
             if progress.at_work == "schedule, same mean wait":
                 raise KeyboardInterrupt
 

@@ -13,8 +13,7 @@ from rich.text import Text
 
 from dfopt import replace
 from dfopt.bench import RunProgress
-from dfopt.compare.attainable.frontier import FrontierProgress
-from dfopt.compare.written_times import CompareProgress
+from dfopt.compare import CompareProgress
 from dfopt.problem.result import Progress
 from dfopt_cli import progress
 from dfopt_cli.progress import (
@@ -68,10 +67,10 @@ def test_the_line_of_a_search(line_after: Callable[..., str]) -> None:
 
 
 def test_the_line_of_a_comparison(line_after: Callable[..., str]) -> None:
-    step, name = CompareProgress(done=1200, total=3400, window="5"), "a\nb.txt"
+    step, name = CompareProgress(parts="windows", done=1200, total=3400, at_work="5"), "a\nb.txt"
     assert r"a\nb.txt  reading" in line_after(comparison_status, (name, None))
     shown = line_after(comparison_status, (name, None), (name, step))
-    assert "1,200 of 3,400 windows, at work on 5" in shown
+    assert "1,200 of 3,400 windows, at work on: 5" in shown
 
 
 def test_the_line_of_a_simulation(line_after: Callable[..., str]) -> None:
@@ -131,7 +130,7 @@ def test_without_a_terminal_a_line_comes_now_and_then(monkeypatch: pytest.Monkey
     monkeypatch.setattr(sys, "stderr", written)
     monkeypatch.setattr(progress, "FIRST_LINE_S", 0.0)
     monkeypatch.setattr(progress, "SECONDS_A_LINE", 0.0)
-    step = FrontierProgress(done=3, total=14, at_work="nobody later")
+    step = CompareProgress(parts="schedules and bounds", done=3, total=14, at_work="nobody later")
     with live_line(comparison_status, quiet=False, beginning="reading") as show:
         wait_until(lambda: written.getvalue().count("\n") > 1)
         assert show is not None

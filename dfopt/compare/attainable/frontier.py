@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
 from msgspec import field
@@ -154,20 +153,3 @@ class WaitingFrontier(DocumentPart, omit_defaults=False):
     kept: Natural = 0
     warnings: tuple[str, ...] = ()
     is_complete: bool = field(name="complete", default=True)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FrontierProgress:
-    """The progress of a frontier.
-
-    Parameters
-    ----------
-    done, total
-        Its schedules and bounds that are done, and all of them.
-    at_work
-        The first that is not done; None if all are that can be worked on now.
-    """
-
-    done: int
-    total: int
-    at_work: str | None = None

@@ -13,7 +13,6 @@ from dfopt.compare.attainable.bound.bound import WaitingBound, proven_bound, str
 from dfopt.compare.attainable.bound.proof import WaitingProof
 from dfopt.compare.attainable.check import WaitingLimit, check_schedule, checked_cost
 from dfopt.compare.attainable.frontier import (
-    FrontierProgress,
     FrontierRow,
     Scheduling,
     WaitingFrontier,
@@ -26,6 +25,7 @@ from dfopt.compare.attainable.placement import (
 )
 from dfopt.compare.attainable.schedule_within import schedule_within
 from dfopt.compare.attainable.switches_take_time import switches_take_time, with_switches
+from dfopt.compare.comparison_parts import CompareProgress
 from dfopt.compare.cost_model import CostModel
 from dfopt.compare.dispatches import Dispatches, movable_or_timeline
 from dfopt.compare.paid import cost_of, switches_of
@@ -102,7 +102,7 @@ def frontier_of(  # noqa: PLR0913 - options, all by keyword
     waits: Sequence[int] = (),
     workers: int | None = None,
     executor: Executor | None = None,
-    on_progress: Callable[[FrontierProgress], None] | None = None,
+    on_progress: Callable[[CompareProgress], None] | None = None,
 ) -> WaitingFrontier:
     """Return what schedules of a trace cost that keep cause and effect.
 
@@ -161,7 +161,11 @@ def frontier_of(  # noqa: PLR0913 - options, all by keyword
         at_work = next((part for part in parts if part not in answers), None)
         if on_progress is not None:
             name = None if at_work is None else at_work.name(trace.header.time_unit)
-            on_progress(FrontierProgress(done=len(answers), total=total, at_work=name))
+            on_progress(
+                CompareProgress(
+                    parts="schedules and bounds", done=len(answers), total=total, at_work=name
+                )
+            )
 
     def perform(parts: Sequence[FrontierPart]) -> None:
         tell()

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 
 from dfopt import replace
-from dfopt.compare import CostModel, PermittedWait, compare_trace
+from dfopt.compare import CompareProgress, CostModel, PermittedWait, compare_trace
 from dfopt.compare.attainable import frontier_of as module
 from dfopt.compare.attainable.check import check_schedule
 from dfopt.compare.attainable.export import save_frontier
-from dfopt.compare.attainable.frontier import FrontierProgress, Scheduling, WaitingFrontier
+from dfopt.compare.attainable.frontier import Scheduling, WaitingFrontier
 from dfopt.compare.attainable.frontier_of import (
     cheapest_within,
     chosen_patience,
@@ -146,7 +146,7 @@ def test_a_trace_without_fragments_is_refused() -> None:
 
 
 def test_progress_is_told_part_by_part() -> None:
-    told: list[FrontierProgress] = []
+    told: list[CompareProgress] = []
     frontier_of(IN_TURN, COUNTING, waits=[15], on_progress=told.append)
     done = [progress.done for progress in told]
     assert sorted({*done}) == [*range(told[0].total + 1)]
@@ -162,7 +162,7 @@ def test_progress_is_told_part_by_part() -> None:
     "part", ["same timeline", "least recently used", "schedule, same mean wait"]
 )
 def test_an_interrupt_keeps_the_rows_that_are_done(part: str) -> None:
-    def stop(progress: FrontierProgress) -> None:
+    def stop(progress: CompareProgress) -> None:
         if progress.at_work == part:
             raise KeyboardInterrupt
 
