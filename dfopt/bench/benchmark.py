@@ -18,7 +18,7 @@ from dfopt.errors import FileError, MethodError
 from dfopt.files import check_writable, write_result
 from dfopt.parallel.alone import ChildError, performed_alone
 from dfopt.parallel.pool import performed
-from dfopt.problem.certificate import kind_of
+from dfopt.problem.certificate import Certificate, Proof, kind_of
 from dfopt.problem.instance import Instance
 from dfopt.problem.result import Result, SearchStep
 from dfopt.solvers import solve
@@ -103,7 +103,7 @@ def figures_of(result: Result) -> dict[str, Any]:
         "objective": objective,
         "lower_bound": bound,
         "gap": result.gap,
-        "certificate": kind_of(result.certificate) if result.certificate else "",
+        "certificate": _proven_by(result.certificate),
         "first_schedule_s": first(with_schedule),
         "best_schedule_s": first(step for step in with_schedule if step.objective == objective),
         "best_bound_s": first(
@@ -111,6 +111,13 @@ def figures_of(result: Result) -> dict[str, Any]:
         ),
         "wall_time_s": result.wall_time_s,
     }
+
+
+def _proven_by(certificate: Certificate | None) -> str:
+    """Return the kind of a certificate, or what it is over if it is a proof."""
+    if isinstance(certificate, Proof):
+        return str(certificate.over)
+    return kind_of(certificate) if certificate else ""
 
 
 def first(steps: Iterable[SearchStep]) -> float | None:

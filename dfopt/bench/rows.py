@@ -115,7 +115,7 @@ class Row(Settings, Entry):
     objective, lower_bound, gap
         As in the result.
     certificate
-        Kind of the certificate; empty without one.
+        Kind of the certificate, or what it is over if it is a proof; empty without one.
     first_schedule_s, best_schedule_s, best_bound_s
         Seconds until the first schedule, the best one, and the best bound.
     wall_time_s

@@ -42,7 +42,7 @@ struct Json {
   Int integer() const {
     char* rest = nullptr;
     Int value = strtoll(text.c_str(), &rest, 10);
-    if (kind != 'w' || *rest || abs(value) > (1LL << 62)) end(1, "'" + text + "' is no integer from -2^62 to 2^62");
+    if (kind != 'w' || *rest || value > 1LL << 62 || value < -(1LL << 62)) end(1, "'" + text + "' is no integer from -2^62 to 2^62");
     return value;
   }
   Int integer(const string& key, Int other) const { return has(key) ? keys.at(key).integer() : other; }

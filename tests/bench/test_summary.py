@@ -22,7 +22,7 @@ def row(name: str, status: RowStatus = RowStatus.OPTIMAL, **fields: object) -> R
 def test_figures_are_those_of_the_rows_of_a_method() -> None:
     figures = summarise(
         [
-            row("a", certificate="proof", wall_time_s=0.0),
+            row("a", certificate="contents", wall_time_s=0.0),
             row("a", method="dp"),
             row("b", RowStatus.INFEASIBLE, gap=None, certificate="", wall_time_s=3.0),
             row("c", RowStatus.FEASIBLE, gap=0.5, wall_time_s=15.0, verified="no"),
