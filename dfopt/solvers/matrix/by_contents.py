@@ -24,13 +24,9 @@ from dfopt.solvers.matrix.content_program import ContentProgram, Masks, Plan
 from dfopt.solvers.matrix.content_proof import ContentProver
 from dfopt.solvers.matrix.content_search import NO_PLAN, ContentSearch
 from dfopt.solvers.matrix.dealing import dealt, report_orders
-from dfopt.solvers.matrix.problem import MOST_LISTED, largest_cost, typed_tasks
+from dfopt.solvers.matrix.problem import LARGEST_COST, MOST_LISTED, largest_cost, typed_tasks
 from dfopt.solvers.matrix.ring_prices import ring_prices
-from dfopt.solvers.matrix.support_costs import (
-    LARGEST_COST,
-    UNREACHED,
-)
-from dfopt.solvers.matrix.support_list import SupportList
+from dfopt.solvers.matrix.support_list import UNREACHED, SupportList
 from dfopt.solvers.search import Search
 
 MOST_SUPPORTS = 20_000

@@ -19,8 +19,7 @@ from dfopt.solvers.matrix.content_search import NO_PLAN
 from dfopt.solvers.matrix.costed_contents import CostedContents
 from dfopt.solvers.matrix.dealing import report_orders, supports_of
 from dfopt.solvers.matrix.limited_dealing import chosen_supports, dealt_orders
-from dfopt.solvers.matrix.problem import MOST_LISTED, largest_cost, unit_of
-from dfopt.solvers.matrix.support_costs import LARGEST_COST
+from dfopt.solvers.matrix.problem import LARGEST_COST, MOST_LISTED, largest_cost, unit_of
 from dfopt.solvers.matrix.support_list import SupportList
 from dfopt.solvers.search import Search
 

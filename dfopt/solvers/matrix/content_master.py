@@ -16,7 +16,7 @@ from dfopt.solvers.matrix.content_program import (
     Masks,
     SupportDuals,
 )
-from dfopt.solvers.matrix.support_costs import UNREACHED
+from dfopt.solvers.matrix.support_list import UNREACHED
 from dfopt.solvers.matrix.touching_conditions import TOLERANCE
 
 MOST_COLUMNS = 60

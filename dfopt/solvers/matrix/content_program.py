@@ -20,8 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from dfopt.solvers.matrix.support_costs import Floats, Integers
-from dfopt.solvers.matrix.support_list import SupportList
+from dfopt.solvers.matrix.support_list import Floats, Integers, SupportList
 from dfopt.solvers.matrix.touching_conditions import MOST_SETS, TouchingConditions
 from dfopt.solvers.matrix.transportation import go_on
 

@@ -20,7 +20,7 @@ from dfopt.problem.instance import Instance, Objective
 from dfopt.solvers.integers import SCALES, of_smallest_scale
 from dfopt.solvers.matrix.content_program import ContentProgram, Masks, SupportDuals
 from dfopt.solvers.matrix.content_search import Part
-from dfopt.solvers.matrix.support_costs import UNREACHED
+from dfopt.solvers.matrix.support_list import UNREACHED
 from dfopt.structs import replace
 from dfopt.verify.support_orders import Orders
 from dfopt.verify.supports import SupportWeights

@@ -13,8 +13,7 @@ from math import gcd
 import numpy as np
 
 from dfopt.solvers.matrix.content_program import ContentProgram, SupportDuals
-from dfopt.solvers.matrix.support_costs import Floats, Integers
-from dfopt.solvers.matrix.support_list import SupportList
+from dfopt.solvers.matrix.support_list import Floats, Integers, SupportList
 from dfopt.solvers.matrix.transportation import go_on
 
 MOST_SETS = 300

@@ -16,8 +16,7 @@ from ortools.linear_solver import pywraplp
 from dfopt.solvers.interruptible import wait_for
 from dfopt.solvers.matrix.content_program import Plan
 from dfopt.solvers.matrix.costed_contents import CostedContents
-from dfopt.solvers.matrix.problem import MatrixProblem
-from dfopt.solvers.matrix.support_costs import rest_of
+from dfopt.solvers.matrix.problem import MatrixProblem, rest_of
 
 MOST_NODES = 2_000
 """At most 2,000 nodes of a branch and bound are looked at."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import gcd
 
 from dfopt.costs.task_types import TaskType, cost_table
@@ -17,6 +18,9 @@ from dfopt.structs import replace
 
 MOST_LISTED = 60
 """Cheap supports of at most 60 types are listed."""
+
+LARGEST_COST = 1 << 26
+"""Sums of such costs, times the scale of a proof, still fit into 53 bits."""
 
 Row = tuple[int, ...]
 
@@ -172,3 +176,12 @@ def largest_cost(table: CostTable) -> int:
     """Return the largest cost of a table."""
     rows = (*table.switch, *table.start, table.finish, table.idle, table.exec)
     return max(map(max, rows))
+
+
+def rest_of(problem: MatrixProblem, prices: Sequence[int], start: int, walk: Sequence[int]) -> int:
+    """Return what a CPU pays for an order beyond the prices of its tasks."""
+    if not walk:
+        return problem.idle[start]
+    cost = problem.start[start][walk[0]] + problem.finish[walk[-1]]
+    cost += sum(problem.switch[before][after] for before, after in pairwise(walk))
+    return cost - sum(prices[task_type] for task_type in walk)

@@ -1,8 +1,11 @@
 """The cheapest supports of CPUs where there are too many types to list all.
 
-Like :mod:`~dfopt.solvers.matrix.support_costs`, but for the supports of small rest only: a search
-for shortest paths (Dijkstra 1959) over (support, last type). Under a random matrix cheap switches
-are few, and so are the sets of types that a CPU can run cheaply.
+Every task of type a is granted its price u_a, so that an order costs Σ u_a plus a *rest*. No ring
+of switches has a negative rest, so that the least rest of all orders with a support S depends on S
+alone. A search for shortest paths (Dijkstra 1959) over (support, last type) finds the supports of
+small rest. A type may be visited again on the way to another one: without the triangle inequality
+such a detour may be the cheapest way. Under a random matrix cheap switches are few, and so are the
+sets of types that a CPU can run cheaply.
 """
 
 from __future__ import annotations
@@ -11,11 +14,16 @@ import heapq
 from collections.abc import Callable, Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 from dfopt.solvers.matrix.problem import MatrixProblem
-from dfopt.solvers.matrix.support_costs import UNREACHED, Integers, SupportCosts
 from dfopt.solvers.matrix.transportation import go_on
-from dfopt.structs import replace
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+UNREACHED = 1 << 61
+"""More than the rest of any order."""
 
 State = tuple[int, int]
 """A support, a bit for each type, and the last type."""
@@ -69,7 +77,6 @@ class SupportList:
         self._potentials = _potentials(problem, prices)
         self.reach = UNREACHED
         self._before: list[dict[State, State | None]] = []
-        self._added: dict[tuple[int, int], tuple[int, ...]] = {}
         found = []
         for start in problem.start:
             rests, before = self._listed(start, most)
@@ -109,11 +116,12 @@ class SupportList:
             )
             if size
         ]
+        present = [task_type for task_type, size in enumerate(problem.sizes) if size]
         # From limit to limit, until there are enough of them.
         step, farthest = 1, min(firsts) - 1
         found: _Within = {}, {}, True
         while True:
-            wider = self._within(start, farthest + step, most)
+            wider = self._within(start, farthest + step, most, present)
             if wider is None and step == 1:
                 self.reach = min(self.reach, farthest + min(ends))
                 return found[:2]
@@ -125,29 +133,29 @@ class SupportList:
                 return found[:2]
             step *= 2
 
-    def _within(self, start: Sequence[int], farthest: int, most: int) -> _Within | None:
-        """Return the supports of orders that cost at most ``farthest`` before their end.
+    def _within(
+        self, start: Sequence[int], farthest: int, most: int, members: Sequence[int]
+    ) -> _Within | None:
+        """Return the supports of orders of ``members`` of at most ``farthest`` before their end.
 
         Also from where each state is reached, and whether anything was left out. None if there
         are too many.
         """
         problem, potentials, capacity = self.problem, self._potentials, self.problem.capacity
-        types = range(self.types)
-        present = [task_type for task_type in types if problem.sizes[task_type]]
         # With potentials no arc is negative (Johnson 1977).
         arcs = [
             sorted(
                 (problem.switch[a][b] - self.prices[b] + potentials[a] - potentials[b], b)
-                for b in present
+                for b in members
                 if b != a
             )
-            for a in types
+            for a in range(self.types)
         ]
         least: dict[State, int] = {}
         before: dict[State, State | None] = {}
         left_out = False
         queue: list[tuple[int, int, int]] = []
-        for first in present:
+        for first in members:
             cost = start[first] - self.prices[first] - potentials[first]
             if cost > farthest:
                 left_out = True
@@ -189,34 +197,25 @@ class SupportList:
     def add(self, support: int) -> None:
         """Add a support of few types."""
         members = [task_type for task_type in range(self.types) if support >> task_type & 1]
-        problem = self.problem
-        part = replace(
-            problem,
-            sizes=tuple(problem.sizes[a] for a in members),
-            switch=tuple(tuple(problem.switch[a][b] for b in members) for a in members),
-            start=tuple(tuple(row[b] for b in members) for row in problem.start),
-            finish=tuple(problem.finish[a] for a in members),
-        )
-        costs = SupportCosts(part, [self.prices[a] for a in members], self._check)
-        whole = (1 << len(members)) - 1
         if support not in self.numbers:
             self.numbers[support] = len(self.numbers)
             self.supports = np.append(self.supports, support)
             self.rest = [np.append(rest, UNREACHED) for rest in self.rest]
-            row = np.array([[support >> task_type & 1 for task_type in range(self.types)]], bool)
-            self.inside = np.concatenate([self.inside, row])
-        for start, rest in enumerate(self.rest):
-            rest[self.numbers[support]] = costs.rest[start][whole]
-            self._added[start, support] = tuple(
-                members[place] for place in costs.walk(start, whole)
-            )
+            inside = np.array([[support >> task_type & 1 for task_type in range(self.types)]], bool)
+            self.inside = np.concatenate([self.inside, inside])
+        for start, row in enumerate(self.problem.start):
+            # The way to a state leads through parts of its support only, whatever else is listed.
+            found = self._within(row, UNREACHED, UNREACHED, members)
+            assert found is not None
+            rest, last = found[0][support]
+            self.rest[start][self.numbers[support]] = rest
+            self._last[start][support] = last
+            self._before[start] = found[1] | self._before[start]
 
     def walk(self, start: int, support: int) -> tuple[int, ...]:
         """Return an order with this support and the least rest."""
         if not support:
             return ()
-        if (start, support) in self._added:
-            return self._added[start, support]
         state: State | None = (support, self._last[start][support])
         walk = []
         while state is not None:

@@ -12,8 +12,7 @@ from itertools import combinations
 
 import numpy as np
 
-from dfopt.solvers.matrix.support_costs import Floats, Integers
-from dfopt.solvers.matrix.support_list import SupportList
+from dfopt.solvers.matrix.support_list import Floats, Integers, SupportList
 
 TOLERANCE = 1e-6
 """Numbers of CPUs that differ by less are equal."""

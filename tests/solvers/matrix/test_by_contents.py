@@ -6,12 +6,12 @@ from dfopt.costs.task_types import cost_table
 from dfopt.problem.certificate import Over
 from dfopt.problem.instance import Instance, Objective
 from dfopt.solvers.matrix import by_contents, by_type_of_matrix
-from dfopt.solvers.matrix.problem import MatrixProblem, matrix_problem
-from dfopt.solvers.matrix.support_costs import SupportCosts, rest_of
+from dfopt.solvers.matrix.problem import MatrixProblem, matrix_problem, rest_of
 from dfopt.solvers.matrix.support_list import SupportList
 from dfopt.solvers.search import Search
 from tests.proofs import over_of
 from tests.solvers.matrix.claims_of_supports import assert_proven
+from tests.solvers.matrix.held_karp import SupportCosts
 from tests.solvers.matrix.test_supports import chosen, drawn
 
 

@@ -17,8 +17,7 @@ from dfopt.solvers.facade import solve
 from dfopt.solvers.matrix import choose_supports
 from dfopt.solvers.matrix.dealing import dealt
 from dfopt.solvers.matrix.problem import MatrixProblem
-from dfopt.solvers.matrix.support_costs import UNREACHED
-from dfopt.solvers.matrix.support_list import SupportList
+from dfopt.solvers.matrix.support_list import UNREACHED, SupportList
 from dfopt.solvers.search import Search, SearchOver
 from tests.proofs import is_tree, over_of
 from tests.solvers.matrix.claims_of_supports import assert_optimum_lies_between, assert_proven

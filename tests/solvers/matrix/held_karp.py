@@ -11,22 +11,12 @@ that is visited belongs to it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 
 from dfopt.solvers.matrix.problem import MatrixProblem
+from dfopt.solvers.matrix.support_list import UNREACHED, Integers
 from dfopt.solvers.matrix.transportation import go_on
-
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
-
-UNREACHED = 1 << 61
-"""More than the rest of any order."""
-
-LARGEST_COST = 1 << 26
-"""Sums of such costs, times the scale of a proof, still fit into 53 bits."""
 
 
 class SupportCosts:
@@ -100,55 +90,3 @@ class SupportCosts:
                 return
             rows = better
         raise AssertionError("no ring of switches costs less than the prices of its tasks")
-
-    def walk(self, start: int, support: int) -> tuple[int, ...]:
-        """Return an order with this support and the least rest; with few visits among those."""
-        if not support:
-            return ()
-        least = self._least[start]
-        last = int((least[support] + self._finish).argmin())
-        walk = [last]
-        while True:
-            # Within the support: back to the type at which it became complete.
-            path = self._detour(least, support, walk[-1])
-            walk += path
-            support ^= 1 << walk[-1]
-            if not support:
-                return tuple(walk[::-1])
-            entered = walk[-1]
-            wanted = least[support | 1 << entered, entered]
-            before = least[support] + self._switch[:, entered]
-            walk.append(int(np.flatnonzero(before == wanted)[0]))
-
-    def _detour(self, least: Integers, support: int, last: int) -> list[int]:
-        """Return the types visited before ``last`` since the support became complete, backwards."""
-        rows = least[support]
-        previous: dict[int, int] = {last: last}
-        queue = [last]
-        for entered in queue:
-            outside = least[support ^ 1 << entered] + self._switch[:, entered]
-            is_first = support == 1 << entered
-            if is_first or int(outside.min()) == rows[entered]:
-                path, current = [], entered
-                while current != last:
-                    path.append(current)
-                    current = previous[current]
-                return path[::-1]
-            for before in range(self.types):
-                if (
-                    support >> before & 1
-                    and before not in previous
-                    and rows[before] + self._switch[before, entered] == rows[entered]
-                ):
-                    previous[before] = entered
-                    queue.append(before)
-        raise AssertionError("every support became complete at some type")
-
-
-def rest_of(problem: MatrixProblem, prices: Sequence[int], start: int, walk: Sequence[int]) -> int:
-    """Return what a CPU pays for an order beyond the prices of its tasks."""
-    if not walk:
-        return problem.idle[start]
-    cost = problem.start[start][walk[0]] + problem.finish[walk[-1]]
-    cost += sum(problem.switch[before][after] for before, after in pairwise(walk))
-    return cost - sum(prices[task_type] for task_type in walk)
