@@ -1,4 +1,4 @@
-"""A linear program that grows by rows and columns, solved by GLOP.
+"""A linear or integer program that grows by rows and columns, solved by GLOP or SCIP.
 
 Rows and columns have names. What a row lacks may have a price instead of being forbidden: then
 there always is a solution, and what is missing says whether the columns so far are enough.
@@ -47,7 +47,10 @@ class LinearProgram(Generic[Column]):
     check
         Called often; what it raises ends the work.
     parameters
-        Of GLOP.
+        Of the solver.
+    is_integer
+        Whether columns have whole values. Then the best solution found counts, and there are no
+        dual values.
 
     Attributes
     ----------
@@ -59,13 +62,16 @@ class LinearProgram(Generic[Column]):
         How much of all rows together the solution misses, at their prices.
     """
 
-    def __init__(self, check: Callable[[], object], parameters: str = "") -> None:
+    def __init__(
+        self, check: Callable[[], object], parameters: str = "", *, is_integer: bool = False
+    ) -> None:
         self._check = check
-        self._solver = pywraplp.Solver.CreateSolver("GLOP")
+        self._is_integer = is_integer
+        self._solver = pywraplp.Solver.CreateSolver("SCIP" if is_integer else "GLOP")
         self._solver.SetSolverSpecificParametersAsString(parameters)
         self._objective = self._solver.Objective()
         self._objective.SetMinimization()
-        self._ways = [way for way in OTHER_WAYS if way != parameters]
+        self._ways = [way for way in OTHER_WAYS if way != parameters and not is_integer]
         self._missing: list[pywraplp.Variable] = []
         self._raised = 1.0
         self.rows: dict[Hashable, pywraplp.Constraint] = {}
@@ -107,7 +113,7 @@ class LinearProgram(Generic[Column]):
         """Add a column with its entries; those in rows that are not there are left out."""
         if len(self.columns) % COLUMNS_PER_CHECK == 0:
             self._check()
-        variable = self._solver.NumVar(0.0, inf, "")
+        variable = self._solver.Var(0.0, inf, self._is_integer, "")
         self.columns[name] = variable
         if cost:
             self._objective.SetCoefficient(variable, float(cost))
@@ -115,10 +121,10 @@ class LinearProgram(Generic[Column]):
             if row in self.rows:
                 self.rows[row].SetCoefficient(variable, float(entry))
 
-    def enter(self, row: Hashable, columns: Iterable[Column]) -> None:
+    def enter(self, row: Hashable, columns: Iterable[Column], entry: float = 1) -> None:
         """Let columns count in a row that came after them."""
         for column in columns:
-            self.rows[row].SetCoefficient(self.columns[column], 1.0)
+            self.rows[row].SetCoefficient(self.columns[column], float(entry))
 
     def limit_row(self, name: Hashable, least: float, most: float = inf) -> None:
         """Give a row other limits."""
@@ -150,9 +156,10 @@ class LinearProgram(Generic[Column]):
         Raises
         ------
         Undecided
-            When GLOP does not.
+            When the solver does not.
         """
-        while self._optimise() != pywraplp.Solver.OPTIMAL:
+        found = {pywraplp.Solver.OPTIMAL, pywraplp.Solver.FEASIBLE}
+        while self._optimise() not in found:
             if not self._ways:
                 raise Undecided
             self._solver.SetSolverSpecificParametersAsString(self._ways.pop(0))
@@ -169,8 +176,8 @@ class LinearProgram(Generic[Column]):
         return float(self.rows[row].dual_value())
 
     def _optimise(self) -> int:
-        """Let GLOP solve the program and return its status; end it when the search is over."""
+        """Solve the program and return the solver's status; end it when the search is over."""
         solver = self._solver
-        if len(self.columns) <= FEW_COLUMNS:
+        if len(self.columns) <= FEW_COLUMNS and not self._is_integer:
             return int(solver.Solve())
         return int(wait_for(solver.Solve, self._check, solver.InterruptSolve))

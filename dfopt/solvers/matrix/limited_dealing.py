@@ -6,14 +6,14 @@ whether these can be dealt within the limits of each CPU, the second one says.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import permutations
+from math import inf
 
 import numpy as np
-from ortools.linear_solver import pywraplp
 
-from dfopt.solvers.interruptible import wait_for
+from dfopt.solvers.branch_and_price.linear_program import LinearProgram, Undecided
 from dfopt.solvers.matrix.content_program import Plan
 from dfopt.solvers.matrix.costed_contents import CostedContents
 from dfopt.solvers.matrix.problem import MatrixProblem, rest_of
@@ -101,7 +101,7 @@ def dealt_orders(
 
 
 def _dealt(
-    program: CostedContents, shares: Iterable[_Share], check: Callable[[], None]
+    program: CostedContents, shares: Sequence[_Share], check: Callable[[], None]
 ) -> list[tuple[int, dict[Ring, int]]] | None:
     """Return for each share its number of CPUs and how often each ring is run there.
 
@@ -110,55 +110,59 @@ def _dealt(
     """
     problem, listing = program.listing.problem, program.listing
     rings = [(a,) for a in range(len(problem.sizes))] + rings_that_pay(problem)
-    solver = pywraplp.Solver.CreateSolver("SCIP")
-    infinity = solver.infinity()
-    objective = solver.Objective()
-    objective.SetMinimization()
-    tasks = [solver.Constraint(float(size), float(size)) for size in problem.sizes]
-    groups = [solver.Constraint(float(cpus), float(cpus)) for cpus in program.cpus]
-    variables: list[tuple[pywraplp.Variable, dict[Ring, pywraplp.Variable]]] = []
-    shared: tuple[int, int] | None = None
-    for share in shares:
+    linear: LinearProgram[tuple[int, Ring | None]] = LinearProgram(
+        check, f"limits/nodes = {MOST_NODES}", is_integer=True
+    )
+    for task_type, size in enumerate(problem.sizes):
+        linear.add_row(("tasks", task_type), size, size)
+    for group, cpus in enumerate(program.cpus):
+        linear.add_row(("group", group), cpus, cpus)
+    for number, share in enumerate(shares):
         start, support = share.key
         walk = listing.walk(start, support)
-        cpus = solver.IntVar(float(share.least), float(share.most), "")
-        objective.SetCoefficient(cpus, float(listing.rest[start][listing.numbers[support]]))
-        groups[start].SetCoefficient(cpus, 1.0)
-        room = solver.Constraint(-infinity, 0.0)
-        room.SetCoefficient(cpus, float(len(walk) - problem.capacity))
-        paid = solver.Constraint(-infinity, 0.0)
+        linear.add_row(("room", number), -inf, 0)
+        linear.add_row(("paid", number), -inf, 0)
         cost = rest_of(problem, [0] * len(problem.sizes), start, walk)
-        paid.SetCoefficient(cpus, float(cost - program.threshold))
-        for a in set(walk):
-            tasks[a].SetCoefficient(cpus, float(walk.count(a)))
-        turns = {}
+        linear.add_column(
+            (number, None),
+            listing.rest[start][listing.numbers[support]],
+            [
+                (("group", start), 1),
+                (("room", number), len(walk) - problem.capacity),
+                (("paid", number), cost - program.threshold),
+                *((("tasks", a), walk.count(a)) for a in set(walk)),
+            ],
+        )
+        linear.limit_column((number, None), share.least, share.most)
         for ring in rings:
             if all(support >> a & 1 for a in ring):
-                most = min(problem.sizes[a] for a in ring)
-                turns[ring] = variable = solver.IntVar(0.0, float(most), "")
-                room.SetCoefficient(variable, float(len(ring)))
-                paid.SetCoefficient(variable, float(_cost(problem, ring)))
-                for a in ring:
-                    tasks[a].SetCoefficient(variable, 1.0)
-        if variables and shared == share.key:
+                rows = [("room", len(ring)), ("paid", _cost(problem, ring))]
+                linear.add_column(
+                    (number, ring),
+                    0,
+                    [
+                        *(((name, number), entry) for name, entry in rows),
+                        *((("tasks", a), 1) for a in ring),
+                    ],
+                )
+                linear.limit_column((number, ring), 0, min(problem.sizes[a] for a in ring))
+        if number and share.least == 0 and shares[number - 1].key == share.key:
             # CPUs with a share of their own come first.
-            first, _ = variables[-1]
-            earlier = solver.Constraint(0.0, infinity)
-            earlier.SetCoefficient(first, float(share.most))
-            earlier.SetCoefficient(cpus, -1.0)
-        shared = share.key if share.least == 0 else None
-        variables.append((cpus, turns))
-    solver.SetSolverSpecificParametersAsString(f"limits/nodes = {MOST_NODES}")
-    status = wait_for(solver.Solve, check, solver.InterruptSolve)
-    if status not in {pywraplp.Solver.OPTIMAL, pywraplp.Solver.FEASIBLE}:
+            linear.add_row(("order", number), 0)
+            linear.enter(("order", number), [(number - 1, None)], share.most)
+            linear.enter(("order", number), [(number, None)], -1)
+    try:
+        linear.solve()
+    except Undecided:
         return None
-    return [
-        (
-            round(cpus.solution_value()),
-            {ring: round(variable.solution_value()) for ring, variable in turns.items()},
-        )
-        for cpus, turns in variables
-    ]
+    found: list[tuple[int, dict[Ring, int]]] = [(0, {}) for _ in shares]
+    for (number, of), value in linear.used():
+        _, turns = found[number]
+        if of is None:
+            found[number] = round(value), turns
+        else:
+            turns[of] = round(value)
+    return found
 
 
 def rings_that_pay(problem: MatrixProblem) -> list[Ring]:
