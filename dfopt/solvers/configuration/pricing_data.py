@@ -302,11 +302,6 @@ class PricingData:
         return steps
 
     @cached_property
-    def work_on_options(self) -> int:
-        """About how many steps the knapsacks inside all fragments take."""
-        return self._steps_per_row * max(map(len, self.cost_grid.rows))
-
-    @cached_property
     def ranges(self) -> Sequence[tuple[int, int]]:
         """The classes of each fragment, as a half-open range."""
         return list(pairwise(self.first_class.tolist()))

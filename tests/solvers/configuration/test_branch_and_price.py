@@ -27,10 +27,10 @@ from dfopt.solvers.configuration.column_generation import ColumnGeneration
 from dfopt.solvers.configuration.columns import Column, CpuContent
 from dfopt.solvers.configuration.configuration_search import ConfigurationSearch, Overtaken
 from dfopt.solvers.configuration.diving import Diving
-from dfopt.solvers.configuration.idle_costs import settle_idle_costs
 from dfopt.solvers.configuration.master import Solution
 from dfopt.solvers.configuration.prices import Duals
 from dfopt.solvers.configuration.remaining_problem import RemainingProblem
+from dfopt.solvers.configuration.solve import settle_idle_costs
 from dfopt.solvers.search import Search, SearchOver
 from tests.solvers.configuration.proofs import checked
 from tests.solvers.drawn import drawn_instances
