@@ -8,8 +8,8 @@ together. The method decides one limit after the other:
 3. At a limit between bound and schedule, dives look for a schedule. Local search fills the last
    CPUs of those that fail.
    At a limit that the LP hardly allows, a few branches come first.
-4. If they fail too, branch and price decides the limit. Where the tree would be large, under g the
-   search for groups and otherwise a slow local search come once before it.
+4. If they fail too, a few nodes of a tree and other models are tried once. After that, branch and
+   price decides the limit.
 5. CP-SAT decides a limit where rounding errors hide the answer of the LP.
 """
 
@@ -49,11 +49,13 @@ FEW = 4
 SHRUNK = 0.9
 """Tables are made smaller when the best objective is at most this share of the largest limit."""
 
-FEW_COUNTS = 2_000
-"""Trees are small where classes times CPUs are at most 2,000."""
+LARGEST_MODEL = 2_000
+"""CP-SAT's count model is tried if it has at most 2,000 counts."""
+
+CP_SAT_EFFORT = 1.5
 
 DIVES = 2
-"""Where trees are small, 2 dives come first: they take a second or two each."""
+"""Where the count model is small, 2 dives come first: they take a second or two each."""
 
 LITTLE = 0.05
 """A limit is tight if the LP leaves less than 0.05 CPUs."""
@@ -62,6 +64,12 @@ NODES_IF_TIGHT = 4
 CPUS_IN_NODES = 128
 """At most 4 nodes before the dives at a tight limit; with more than 32 CPUs fewer, which take as
 long as 4 with 32."""
+
+FIRST_NODES = 15
+"""At most 15 nodes before CP-SAT's count model is tried: they take about as long as that."""
+
+MOST_NODES = 200
+"""At most 200 nodes for a proof that can be checked, where CP-SAT has one that cannot."""
 
 DISCREPANCIES = 5
 """A dive turns back at most 5 times."""
@@ -101,9 +109,7 @@ class ConfigurationSearch:
     def solve(self) -> None:
         """Raise the bound and look for schedules until they meet."""
         self._find_bound()
-        counts = len(self._aggregation.classes) * self.search.instance.cpus
-        counts_parts = parts.counts_parts(self.search.instance)
-        is_small = counts <= FEW_COUNTS and not counts_parts
+        is_small = self._has_count_model()
         dives_left = DIVES if is_small else 1
         while True:
             self.search.check()
@@ -120,16 +126,13 @@ class ConfigurationSearch:
                 if self._dive_from(limit):
                     continue
                 dives_left -= 1
-                if dives_left > 0:
-                    continue
-                if dives_left < 0 or is_small:
+                if not dives_left:
+                    if is_small:
+                        self._branch(limit, most_nodes=FIRST_NODES)
+                        self.search.check()
+                    self._try_other_models(limit)
+                elif dives_left < 0:
                     self._branch(limit)
-                elif counts_parts:
-                    self.search.enter("packing parts")
-                    parts.prove(self.search)
-                elif self.search.workers == 1:  # with more it walks beside this
-                    self.search.enter(f"local search, limit {limit}")
-                    walk_slowly(self.search, limit)
 
     def _find_bound(self) -> None:
         """Find the least limit that is possible for the LP.
@@ -274,6 +277,48 @@ class ConfigurationSearch:
         except Undecided:
             if most_nodes is None:
                 self._leave_to_cp_sat(limit)
+
+    def _try_other_models(self, limit: int) -> None:
+        """Try models that are good at filling CPUs exactly, of which the LP knows nothing.
+
+        Where they would be too large, local search walks slowly to a schedule within the limit,
+        if it does not walk beside this.
+        """
+        search = self.search
+        if parts.counts_parts(search.instance):
+            search.enter("packing parts")
+            parts.prove(search)
+        elif self._has_count_model():
+            from dfopt.solvers.cp_sat.count_model import CountModel
+            from dfopt.solvers.cp_sat.runner import attempt
+
+            search.enter("count model")
+            best = self._objective
+            search.check()  # the dives may have left nothing to look for
+            bounds = (search.lower_bound, best - 1)
+            if attempt(search, lambda: CountModel(search, bounds), CP_SAT_EFFORT):
+                self._prove_again(best)
+        elif search.workers == 1:
+            search.enter(f"local search, limit {limit}")
+            walk_slowly(search, limit)
+
+    def _has_count_model(self) -> bool:
+        """Return whether the count model is the one to try, and is small enough."""
+        counts = len(self._aggregation.classes) * self.search.instance.cpus
+        return not parts.counts_parts(self.search.instance) and counts <= LARGEST_MODEL
+
+    def _prove_again(self, bound: int) -> None:
+        """Prove by branching what CP-SAT says, if a moderate tree does: that can be checked.
+
+        The bound is reported in any case, whatever ends the search.
+        """
+        from dfopt.solvers.cp_sat.runner import prove
+
+        try:
+            self._branch(bound - 1, most_nodes=MOST_NODES)
+        finally:
+            if self._objective >= bound:
+                prove(self.search, bound)
 
     def _leave_to_cp_sat(self, limit: int) -> None:
         """Decide a limit by the count model where rounding errors hide the answer."""
