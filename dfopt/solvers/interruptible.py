@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from functools import partial
 from importlib import import_module
 from typing import TypeVar
 
 SECONDS_PER_CHECK = 0.02
+
+PATIENCE_S = 0.5
+"""Seconds that a call may take to end once it is told to; then it is left to itself."""
 
 Value = TypeVar("Value")
 
@@ -28,8 +32,8 @@ def wait_for(
     check
         Called every few milliseconds; what it raises ends the waiting.
     halt
-        Tells the call to end early. It is called again and again until the call has ended. A call
-        that cannot be told to end is left alone; it goes on in its thread.
+        Tells the call to end early. A call that cannot be told to end is left alone; it goes on in
+        its thread.
     """
     values: list[Value] = []
     errors: list[BaseException] = []
@@ -49,7 +53,9 @@ def wait_for(
         while not finished.wait(SECONDS_PER_CHECK):
             check()
     except BaseException:
-        while halt is not None and not finished.is_set():
+        patience = time.monotonic() + PATIENCE_S
+        # Again and again: a call that is just beginning does not hear it.
+        while halt is not None and not finished.is_set() and time.monotonic() < patience:
             halt()
             finished.wait(SECONDS_PER_CHECK)
         raise

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
 from collections.abc import Callable
 from math import ceil, ulp
 from typing import Protocol
@@ -17,18 +16,13 @@ from ortools.sat.python import cp_model
 
 from dfopt.errors import MethodError
 from dfopt.problem.certificate import CompleteSearch
+from dfopt.solvers.interruptible import wait_for
 from dfopt.solvers.search import Search
 
 logger = logging.getLogger(__name__)
 
 Expression = cp_model.LinearExpr | int
 """A sum, which may have no terms."""
-
-WATCH_EVERY_S = 0.02
-"""Seconds between two looks at the clock."""
-
-PATIENCE_S = 0.5
-"""Seconds that a solver may take to stop before it is left to itself."""
 
 
 class Model(Protocol):
@@ -141,57 +135,35 @@ def _solve(  # noqa: PLR0913 - options by keyword
     check: Callable[[], None] | None = None,
     workers: int | None = None,
 ) -> cp_model.CpSolverStatus:
-    check = check or search.check
-    workers = workers or search.workers
     solver = cp_model.CpSolver()
     solver.parameters.random_seed = search.seed % 2**31
-    solver.parameters.num_workers = workers if effort is None else 1
+    solver.parameters.num_workers = workers or search.workers if effort is None else 1
     solver.parameters.catch_sigint_signal = False
     if effort is not None:
         solver.parameters.max_deterministic_time = effort
-    elif workers > 1:
+    elif solver.parameters.num_workers > 1:
         # These two raise the bound where the others stand still.
         solver.parameters.subsolvers.extend(["reduced_costs", "max_lp"])
-    outcome: list[cp_model.CpSolverStatus] = []
-    failure: list[BaseException] = []
-    told_to_stop, finished = threading.Event(), threading.Event()
+    told_to_stop = threading.Event()
 
-    def work() -> None:
-        try:
-            model = build()
-            if told_to_stop.is_set():
-                return  # a solver that has not begun yet cannot be stopped
-            if model.model.validate():
-                raise MethodError(
-                    "the costs are too large for CP-SAT, which adds them up in 64 bits; "
-                    "use a coarser time unit",
-                    place="penalty",
-                )
-            solver.best_bound_callback = on_bound
-            if told_to_stop.is_set():
-                return
-            logger.debug("%s with %d workers", type(model).__name__, solver.parameters.num_workers)
-            status = solver.solve(model.model, _Reporter(model, search))
-            outcome.append(status)
-            logger.debug("ended as %s after %.2f s", status.name, solver.wall_time)
-        except BaseException as error:
-            failure.append(error)
-        finally:
-            finished.set()
+    def work() -> cp_model.CpSolverStatus:
+        model = build()
+        if model.model.validate():
+            raise MethodError(
+                "the costs are too large for CP-SAT, which adds them up in 64 bits; "
+                "use a coarser time unit",
+                place="penalty",
+            )
+        solver.best_bound_callback = on_bound
+        if told_to_stop.is_set():
+            return cp_model.UNKNOWN  # a solver that has not begun yet cannot be stopped
+        logger.debug("%s with %d workers", type(model).__name__, solver.parameters.num_workers)
+        status = solver.solve(model.model, _Reporter(model, search))
+        logger.debug("ended as %s after %.2f s", status.name, solver.wall_time)
+        return status
 
-    threading.Thread(target=work, daemon=True).start()
-    try:
-        # No join: an interrupt would leave a thread that runs on marked as dead.
-        while not finished.wait(WATCH_EVERY_S):
-            check()
-    except BaseException:
+    def halt() -> None:
         told_to_stop.set()
-        patience = time.monotonic() + PATIENCE_S
-        while not finished.is_set() and time.monotonic() < patience:
-            # Again and again: a solver that is just beginning does not hear it.
-            solver.stop_search()
-            finished.wait(WATCH_EVERY_S)
-        raise
-    if failure:
-        raise failure[0]
-    return outcome[0]
+        solver.stop_search()
+
+    return wait_for(work, check or search.check, halt)
