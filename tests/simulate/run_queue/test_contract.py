@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import pytest
 
 from dfopt.errors import DfoptError
+from dfopt.problem.cache import CLEAN, EMPTY, INVALIDATED
 from dfopt.problem.penalties import PenaltyF
 from dfopt.simulate.caches import penalty_caches
 from dfopt.simulate.contract import DISK, KERNEL, USER, Policy, SpinLock, Thread, Why
@@ -367,3 +368,12 @@ def test_random_choices_are_seeded() -> None:
     kernels = [Kernel(machine, empty, caches, Broken(), seed=7) for _ in range(2)]
     assert kernels[0].random.random() == kernels[1].random.random() == Random(7).random()
     assert deque(kernels[0].idle()) == deque([0])
+
+
+def test_policies_see_what_caches_hold_by_the_earlier_name_too() -> None:
+    caches = penalty_caches(PenaltyF(read_line=1, write_back=1), ("a", "b"), 2, cold_start=True)
+    kernel = Kernel(Machine(cpus=2), Workload(threads=()), caches, Broken())
+    caches[1].enter(Burst(1, 1, leaves=INVALIDATED))
+    held = [(cache.fragment, cache.leaves) for cache in kernel.caches]
+    assert held == [(EMPTY, CLEAN), (1, INVALIDATED)]
+    assert (kernel.costs.held, kernel.costs.left) == ([EMPTY, 1], [CLEAN, INVALIDATED])
