@@ -17,8 +17,7 @@ from dfopt.simulate.scenario import Machine, Scenario
 from dfopt.simulate.simulation import simulate_once
 from dfopt.simulate.steps import Receive, Send, Sleep, Spawn
 from dfopt.simulate.workload import Burst
-from dfopt.simulate.workloads.recorded_waits import Wait, recorded_waits
-from dfopt.simulate.workloads.replay import Replay
+from dfopt.simulate.workloads.replay import Replay, Wait, recorded_waits
 from dfopt.trace import read_trace, write_trace
 from dfopt.trace.events import Forks, Wakeups
 from dfopt.trace.trace import Gaps, Trace, TraceTask
