@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 from dfopt.checks import check_integer
 from dfopt.simulate.contract import DISK, NOBODY, Policy, Thread, Why
-from dfopt.simulate.policies.dispatch_queue import DispatchQueue
 from dfopt.simulate.policies.fair_queues import FairEntity
+from dfopt.simulate.policies.scx_simple import DispatchQueue
 from dfopt.structs import Positive
 from dfopt.trace.nice import NICE_0
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from dfopt.simulate.contract import NOBODY, Policy, State, Thread, Why
-from dfopt.simulate.policies.dispatch_queue import DispatchQueue
 from dfopt.simulate.policies.fair_queues import FairEntity
+from dfopt.simulate.policies.scx_simple import DispatchQueue
 from dfopt.structs import Natural, Positive
 
 IMBALANCE = 0.05
