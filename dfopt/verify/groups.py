@@ -25,9 +25,9 @@ groups are listed, and all ways to choose x − 1 of them are tried.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from operator import mul, sub
+from operator import itemgetter, mul, sub
 from typing import Any
 
 from dfopt.errors import MethodError
@@ -55,6 +55,9 @@ EXPENSIVE = f"all prices of groups together are more than {LARGEST_PRICE}, too m
 Uses = tuple[int, int, int]
 """The free room, the longer CPUs and the other CPUs of a group."""
 
+End = tuple[int, int]
+"""The fragments and the tasks of a group."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Need:
@@ -75,19 +78,9 @@ class Need:
     cpus: int
     longer: int
 
-    def available(self, room: int, counts: Counter[int]) -> Uses:
+    def available(self, room: int, size: int) -> Uses:
         """Return the room, the longer CPUs and the other CPUs that groups can use together."""
-        size = sum(size * number for size, number in counts.items())
         return self.cpus * room - size, self.longer, self.cpus - self.longer
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
-    """A full group: the number of its fragments of each size, what it uses, and its price."""
-
-    members: tuple[int, ...]
-    uses: Uses
-    price: int
 
 
 class GroupArgument(Argument):
@@ -119,17 +112,18 @@ class GroupArgument(Argument):
         self._need = _need(instance, fragments, (bound - 1) // visit)
         self._available = dict.fromkeys(GroupResource, 0)
         if self._need is not None:
-            uses = self._need.available(instance.room, self._counts)
+            uses = self._need.available(instance.room, sum(fragments.values()))
             self._available = dict(zip(GroupResource, uses, strict=True))
         super().__init__(instance, proof, check)
 
     def _members(self) -> list[frozenset[int]]:
-        for place, row in enumerate(self.proof.classes):
-            if row.fragment_size not in self._counts or row != TaskClass(
-                fragment_size=row.fragment_size
+        self._sizes = [row.fragment_size or 0 for row in self.proof.classes]
+        for place, size in enumerate(self._sizes):
+            if size not in self._counts or self.proof.classes[place] != TaskClass(
+                fragment_size=size
             ):
                 raise UnprovenError(f"certificate.classes[{place}]: is no size of a fragment")
-        return []
+        return []  # fragments are known by their sizes
 
     def range_of(self, count: Count) -> Range:
         """See :meth:`~dfopt.verify.tree.Argument.range_of`."""
@@ -145,10 +139,10 @@ class GroupArgument(Argument):
 
     def _may_be_met(self, need: Need, leaf: Leaf, ranges: Ranges) -> bool:
         """Return whether prices allow as many full groups as are needed."""
-        prices, machine = Counter[int | None](), Counter[GroupResource]()
+        prices, machine = Counter[int](), Counter[GroupResource]()
         for number, price in leaf.weights:
-            prices[self.proof.classes[number].fragment_size] += price
-        total = sum(price * self._counts[size or 0] for size, price in prices.items())
+            prices[self._sizes[number]] += price
+        total = sum(price * self._counts[size] for size, price in prices.items())
         for number, price in leaf.prices:
             count = self.proof.counts[number]
             assert isinstance(count, UseCount)
@@ -159,14 +153,9 @@ class GroupArgument(Argument):
             return True  # nothing is needed, or a price is missing or negative
         if max(total, *all_prices) > LARGEST_PRICE:
             raise UnprovenError(EXPENSIVE)
-        groups = _GroupPrices(
-            self.instance.room,
-            self._counts,
-            {size or 0: price for size, price in prices.items()},
-            tuple(machine[of] for of in GroupResource),  # type: ignore[arg-type]
-            need,
-            self.check,
-        )
+        rows = [(size, self._counts[size], price) for size, price in prices.items()]
+        room, longer, plain = (machine[of] for of in GroupResource)
+        groups = _GroupPrices(rows, (room, longer, plain), self.instance.room, need, self.check)
         least = groups.least()
         if least is None:
             return False
@@ -201,59 +190,61 @@ def _need(instance: Instance, fragments: Counter[str | None], visits: int) -> Ne
 
 
 class _GroupPrices:
-    """All full groups, by dynamic programming over the sizes of fragments."""
+    """All full groups, by dynamic programming over the sizes of fragments.
 
-    def __init__(  # noqa: PLR0913, PLR0917 - of one caller
+    Parameters
+    ----------
+    rows
+        Each size of a fragment, how many have it, and their price.
+    machine
+        The prices of what groups use.
+    room, need, check
+        As of the proof.
+    """
+
+    def __init__(
         self,
-        capacity: int,
-        counts: Counter[int],
-        prices: dict[int, int],
+        rows: Sequence[tuple[int, int, int]],
         machine: Uses,
+        room: int,
         need: Need,
         check: Callable[[], None],
     ) -> None:
-        self._check = check
-        self._capacity, self._need, self._machine = capacity, need, machine
-        self._sizes = sorted(counts, reverse=True)
-        self._counts = [counts[size] for size in self._sizes]
-        self._prices = [prices[size] for size in self._sizes]
-        self._tasks = sum(size * count for size, count in counts.items())
-        self.available = need.available(capacity, counts)
+        self._rows = sorted(rows, reverse=True)
+        self._machine, self._room, self._need, self._check = machine, room, need, check
+        self._tasks = sum(size * count for size, count, _ in rows)
+        self._available = need.available(room, self._tasks)
         # A group has a number of fragments and of tasks; without a limit on parts, only the
         # tasks on its last CPU count.
-        self._ends = dict(self._all_ends())
-        rows = 1 + max((fragments for fragments, _ in self._ends), default=0)
-        columns = 1 + max((tasks for _, tasks in self._ends), default=0)
-        self._shape = (rows, columns if need.limit is not None else capacity)
-        if (len(self._sizes) + 1) * self._shape[0] * self._shape[1] > LARGEST_TABLE:
+        self._ends = list(self._all_ends())
+        fragments = 1 + max((end[0] for end, _ in self._ends), default=0)
+        tasks = 1 + max((end[1] for end, _ in self._ends), default=0)
+        self._shape = (fragments, room if need.limit is None else tasks)
+        if (len(rows) + 1) * self._shape[0] * self._shape[1] > LARGEST_TABLE:
             raise MethodError(TOO_LARGE)
         self._tables_of = self._tables()
 
-    def _all_ends(self) -> Iterator[tuple[tuple[int, int], list[Uses]]]:
+    def _all_ends(self) -> Iterator[tuple[End, Uses]]:
         """Yield the numbers of fragments and tasks of full groups, with what they may use."""
-        need, k = self._need, self._capacity
-        spare = self.available[0]
+        need, k = self._need, self._room
+        spare, most_longer, most_plain = self._available
         if need.limit is None:
             for room in range(min(spare, k - 1) + 1):
-                yield (0, -room % k), [(room, 0, 0)]
+                yield (0, -room % k), (room, 0, 0)
             return
         # All other groups have a fragment, a task and a CPU at least.
         others, ways = max(0, need.wanted - 1), 0
-        ends: dict[tuple[int, int], list[Uses]] = {}
         for cpus in range(1, need.cpus - others + 1):
-            for longer in range(max(0, cpus - self.available[2]), min(cpus, self.available[1]) + 1):
+            for longer in range(max(0, cpus - most_plain), min(cpus, most_longer) + 1):
                 fragments = (need.limit - 1) * cpus + longer + 1
-                if fragments > sum(self._counts) - others:
+                if fragments > sum(count for _, count, _ in self._rows) - others:
                     continue
-                most = min(cpus * k, self._tasks - others)
                 least = max(fragments, cpus * k - spare)
-                ways += max(0, most + 1 - least)
-                if ways > MOST_ENDS:
-                    raise MethodError(TOO_LARGE)
-                for tasks in range(least, most + 1):
-                    uses = (cpus * k - tasks, longer, cpus - longer)
-                    ends.setdefault((fragments, tasks), []).append(uses)
-        yield from ends.items()
+                for tasks in range(least, min(cpus * k, self._tasks - others) + 1):
+                    ways += 1
+                    if ways > MOST_ENDS:
+                        raise MethodError(TOO_LARGE)
+                    yield (fragments, tasks), (cpus * k - tasks, longer, cpus - longer)
 
     def _tables(self) -> list[Any]:
         """Return for the sizes from each one on the least price of fragments and tasks.
@@ -266,8 +257,7 @@ class _GroupPrices:
         nothing[0, 0] = 0
         tables = [nothing]
         nonempty = np.full(self._shape, NEVER, np.int64)
-        rows = zip(self._sizes, self._counts, self._prices, strict=True)
-        for size, count, price in reversed(list(rows)):
+        for size, count, price in reversed(self._rows):
             least = added = tables[0]
             for _ in range(count):
                 self._check()
@@ -294,29 +284,24 @@ class _GroupPrices:
 
     def least(self) -> int | None:
         """Return the least price of a full group; None if there is none."""
-        prices = [
-            int(self._tables_of[-1][end]) + self._used(uses)
-            for end, all_uses in self._ends.items()
-            for uses in all_uses
-        ]
+        prices = (int(self._tables_of[-1][end]) + self._used(uses) for end, uses in self._ends)
         least = min(prices, default=NEVER)
         return least if least < NEVER else None
 
     def has_choice(self, least: int, excess: int) -> bool:
         """Return whether all wanted groups but one may be there at the same time."""
-        groups: list[Group] = []
-        for end, all_uses in self._ends.items():
-            for uses in all_uses:
-                budget = least + excess // 2 - self._used(uses)
-                for members in self._within(0, end, budget):
-                    if any(members):
-                        price = sum(map(mul, members, self._prices)) + self._used(uses)
-                        groups.append(Group(members=members, uses=uses, price=price))
-                    if len(groups) > MOST_GROUPS:
-                        raise MethodError(TOO_LARGE)
-        groups.sort(key=lambda group: group.price)
+        groups: list[tuple[int, tuple[int, ...]]] = []  # prices, and all that a group takes
+        for end, uses in self._ends:
+            used = self._used(uses)
+            for members in self._within(0, end, least + excess // 2 - used):
+                if any(members):
+                    price = used + sum(map(mul, members, (price for *_, price in self._rows)))
+                    groups.append((price, (*members, *uses)))
+                if len(groups) > MOST_GROUPS:
+                    raise MethodError(TOO_LARGE)
+        groups.sort(key=itemgetter(0))
         # Of sizes and of the machine, what is left.
-        left = (*self._counts, *self.available)
+        left = (*(count for _, count, _ in self._rows), *self._available)
         steps = 0
         stack = [(0, self._need.wanted - 1, excess, left)]
         while stack:
@@ -324,35 +309,33 @@ class _GroupPrices:
             if not wanted:
                 return True
             for number in range(first, len(groups)):
-                group = groups[number]
-                beyond = group.price - least
+                price, taken = groups[number]
+                beyond = price - least
                 if beyond * wanted > excess:
                     break  # all that follow cost as much or more
                 steps += 1
                 if steps > MOST_CHOICES:
                     raise MethodError(TOO_LARGE)
-                after = tuple(map(sub, left, (*group.members, *group.uses)))
+                after = tuple(map(sub, left, taken))
                 if min(after) >= 0:
                     stack.append((number, wanted - 1, excess - beyond, after))
         return False
 
-    def _within(self, first: int, end: tuple[int, int], budget: int) -> Iterator[tuple[int, ...]]:
+    def _within(self, first: int, end: End, budget: int) -> Iterator[tuple[int, ...]]:
         """Yield the numbers of fragments of each size, from the first one on, within a budget."""
         self._check()
         if int(self._tables_of[first][end]) > budget:
             return
-        if first == len(self._sizes):
+        if first == len(self._rows):
             yield ()
             return
-        size = self._sizes[first]
+        size, count, price = self._rows[first]
         fragments, tasks = end
-        for number in range(self._counts[first] + 1):
+        for number in range(count + 1):
+            before = (fragments - number, tasks - number * size)
             if self._need.limit is None:
-                before = (0, (tasks - number * size) % self._capacity)
-            else:
-                before = (fragments - number, tasks - number * size)
+                before = (0, before[1] % self._room)
             if min(before) < 0:
                 break
-            rest = budget - number * self._prices[first]
-            for members in self._within(first + 1, before, rest):
+            for members in self._within(first + 1, before, budget - number * price):
                 yield (number, *members)

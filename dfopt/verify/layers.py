@@ -121,15 +121,15 @@ class Dispatching:
         ]
         self.after = np.array(
             [
-                sum(1 << other for other in range(count) if self.before[other] >> task & 1)
+                sum(1 << other for other, before in enumerate(self.before) if before >> task & 1)
                 for task in range(count)
             ],
             dtype=np.int64,
         )
         # Copies of a task are dispatched one after the other.
-        self.first = [
-            sum(1 << other for other in range(task) if names[other] == names[task])
-            for task in range(count)
+        self.needed = [
+            before + sum(1 << other for other in range(task) if names[other] == names[task])
+            for task, before in enumerate(self.before)
         ]
         self.length, self.head, self.tail = heads_and_tails(instance)
 
@@ -168,8 +168,7 @@ class Dispatching:
         parts = [states.rows(slice(0, 0))]
         for task in range(len(self.tasks)):
             self.check()
-            needed = self.before[task] | self.first[task]
-            ready = (states.done & (needed | 1 << task)) == needed
+            ready = self._is_ready(states, task)
             for cpu in range(len(self.starts)):
                 chosen = ready & (states.load[cpu] + self.sizes[task] <= self.room)
                 rows = states.rows(chosen)
@@ -184,6 +183,12 @@ class Dispatching:
                 rows.floor = begin
                 parts.append(rows.rows(rows.free[cpu] < self.bound))
         return self._settled(DispatchedRows.joined(parts))
+
+    def _is_ready(self, rows: DispatchedRows, task: int) -> NDArray[np.bool_]:
+        """Return whether a task can be dispatched next."""
+        needed = self.needed[task]
+        ready: NDArray[np.bool_] = (rows.done & (needed | 1 << task)) == needed
+        return ready
 
     def _ready_at(self, rows: DispatchedRows, task: int) -> Integers:
         """Return from when the switch to a task can begin on any CPU."""
@@ -201,8 +206,7 @@ class Dispatching:
         earliest = np.full(len(rows.done), far)
         free = np.where(rows.load < self.room, rows.free, far).min(axis=0)
         for task in range(len(self.tasks)):
-            needed = self.before[task] | self.first[task]
-            ready = (rows.done & (needed | 1 << task)) == needed
+            ready = self._is_ready(rows, task)
             begin = np.maximum(self._ready_at(rows, task), free)
             earliest = np.where(ready, np.minimum(earliest, begin), earliest)
         rows.floor = np.where(earliest < far, np.maximum(rows.floor, earliest), rows.floor)
