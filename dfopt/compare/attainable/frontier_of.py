@@ -171,7 +171,7 @@ def frontier_of(  # noqa: PLR0913 - options, all by keyword
         tell()
         for part, answer in performed(parts, threads, executor, in_threads=True):
             assert isinstance(part, FrontierPart)
-            # Another process has columns of its own; of these only what was moved stays.
+            # What an executor answers has columns of its own; of these only what was moved stays.
             match answer:
                 case Dispatches():
                     answers[part] = dispatches.moved(answer.cpu, answer.start)
