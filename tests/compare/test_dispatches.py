@@ -8,7 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dfopt.compare import CostModel
-from dfopt.compare.dispatches import ALWAYS, NONE, TRANSPARENT, movable_dispatches
+from dfopt.compare.dispatches import (
+    ALWAYS,
+    NONE,
+    TRANSPARENT,
+    dispatches_of,
+    movable_dispatches,
+)
 from dfopt.compare.paid import cost_of, realised_costs
 from dfopt.errors import DfoptError
 from dfopt.trace import read_trace
@@ -20,6 +26,17 @@ from tests.trace.woken import NOT_GIVEN, PREEMPTED, SLEEPS, woken_trace, woken_t
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 
 COUNTING = CostModel()
+
+
+@given(labelled_traces(), models(), st.integers(0, 10))
+def test_parts_of_a_table_join_again(trace, model, first):
+    whole = dispatches_of(trace, model)
+    again = whole.chosen(slice(first)).joined(whole.chosen(slice(first, None)))
+    assert len(again) == len(whole)
+    for name, column in whole.columns().items():
+        assert np.array_equal(getattr(again, name), column)
+        assert getattr(again, name).dtype == column.dtype
+    assert cost_of(again) == cost_of(whole) == cost_of(whole.chosen(slice(None, None, -1)))
 
 
 @pytest.mark.slow
