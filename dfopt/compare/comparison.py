@@ -49,10 +49,9 @@ from dfopt.render import FrameLibrary, counted, frame, html, share, terminal_tex
 from dfopt.structs import NULLABLE, REQUIRED, DocumentPart, Natural, Share, written
 from dfopt.table import Table, Value, columns, facts
 from dfopt.time_units import readable_time
-from dfopt.trace.assumed import Assumed
-from dfopt.trace.lengths import Lengths
 from dfopt.trace.quality import LabelledQuality
 from dfopt.trace.service import Service
+from dfopt.trace.trace import Assumed, Lengths
 
 FramePart = Literal["windows", "trace", "causes", "fragments", "cpus", "frontier", "domains"]
 """The parts of a comparison that data frames are made of."""

@@ -18,9 +18,9 @@ from dfopt.problem.cache_domains import cpu_ranges
 from dfopt.render import counted
 from dfopt.table import Table, Uncertain, Value, columns, table_of
 from dfopt.time_units import readable_time
-from dfopt.trace.assumed import Assumed
 from dfopt.trace.fragment_titles import title
 from dfopt.trace.service import Service
+from dfopt.trace.trace import Assumed
 
 SCHEDULES = {
     Scheduling.SAME_TIMELINE: "only the CPUs are chosen anew",

@@ -22,12 +22,11 @@ from dfopt.structs import (
 )
 from dfopt.table import Table, Value, columns, facts
 from dfopt.time_units import full_time, readable_time
-from dfopt.trace.assumed import Assumed
 from dfopt.trace.fragment_titles import CommCount, comms_of_inferred, process_names, title
 from dfopt.trace.parallel_fragments import same_fragment_share
 from dfopt.trace.quality import LabelledQuality
 from dfopt.trace.service import service_of
-from dfopt.trace.trace import UNMANAGED, Trace
+from dfopt.trace.trace import UNMANAGED, Assumed, Trace
 
 MOST_CPUS = 8
 """At most this many CPUs are listed one by one."""

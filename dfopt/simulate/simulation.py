@@ -17,9 +17,8 @@ from dfopt.simulate.policies import policy_with
 from dfopt.simulate.recorder import Counters
 from dfopt.simulate.scenario import Scenario
 from dfopt.structs import DocumentPart, Natural, NonNegative, Positive, Share, replace
-from dfopt.trace.lengths import Lengths
 from dfopt.trace.service import Service, service_of
-from dfopt.trace.trace import Trace, TraceHeader
+from dfopt.trace.trace import Lengths, Trace, TraceHeader
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -11,9 +11,8 @@ from dfopt.problem.penalties import PenaltyF
 from dfopt.problem.schedule import Schedule
 from dfopt.problem.timeline import group_of, timeline
 from dfopt.trace.events import Integers
-from dfopt.trace.lengths import Lengths
 from dfopt.trace.quality import Quality
-from dfopt.trace.trace import Dispatch, Trace, TraceHeader, trace_of_dispatches
+from dfopt.trace.trace import Dispatch, Lengths, Trace, TraceHeader, trace_of_dispatches
 
 
 def trace_from_schedule(

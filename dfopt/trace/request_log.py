@@ -24,9 +24,7 @@ from dfopt.problem.instance import Objective
 from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyG
 from dfopt.render import counted
 from dfopt.time_units import NANOSECONDS, exact_time
-from dfopt.trace.assumed import Assumed
 from dfopt.trace.events import Stop, Wakeups
-from dfopt.trace.lengths import Lengths
 from dfopt.trace.log_table import (
     LogTable,
     either,
@@ -38,7 +36,9 @@ from dfopt.trace.log_table import (
 from dfopt.trace.quality import Quality
 from dfopt.trace.trace import (
     REQUEST_LOG,
+    Assumed,
     Dispatch,
+    Lengths,
     Numbering,
     Trace,
     TraceHeader,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -19,7 +20,6 @@ from dfopt.problem.penalties import Penalty
 from dfopt.render import MOST_ROWS, html
 from dfopt.structs import DERIVED_DIGITS, Checked, Positive
 from dfopt.table import Table, TableColumn
-from dfopt.trace.assumed import Assumed
 from dfopt.trace.events import (
     Columns,
     Forks,
@@ -32,7 +32,6 @@ from dfopt.trace.events import (
     no_numbers,
     no_times,
 )
-from dfopt.trace.lengths import Lengths
 from dfopt.trace.quality import LabelledQuality, Quality
 
 REQUEST_LOG = "log of requests"
@@ -107,6 +106,26 @@ class Gaps(Columns):
     def __len__(self) -> int:
         """Return the number of gaps."""
         return len(self.cpu)
+
+
+class Lengths(StrEnum):
+    """Whether the lengths of dispatches include what the switches to them take."""
+
+    WITHOUT_SWITCHES = "without-switches"
+    """A dispatch starts when the switch to it is over."""
+
+    WITH_SWITCHES = "with-switches"
+    """A dispatch starts with the switch to it."""
+
+
+class Assumed(StrEnum):
+    """What of a trace's schedule was assumed and not recorded."""
+
+    CPUS = "cpus"
+    """On which CPU each dispatch ran."""
+
+    STARTS = "starts"
+    """When and on which CPU each dispatch ran: only arrivals and lengths are recorded."""
 
 
 class TraceHeader(Checked):

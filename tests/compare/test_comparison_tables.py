@@ -19,10 +19,9 @@ from dfopt.files import schema
 from dfopt.problem.penalties import PenaltyF, PenaltyG
 from dfopt.render import cell_text, terminal_text
 from dfopt.table import Table
-from dfopt.trace.assumed import Assumed
 from dfopt.trace.fragment_titles import CommCount
-from dfopt.trace.lengths import Lengths
 from dfopt.trace.service import Service, WaitFigures
+from dfopt.trace.trace import Assumed, Lengths
 from tests.compare.domains.test_domain_pairs import HALVES, TWO_ROUNDS, in_domains
 from tests.compare.examples import causes, comparison, frontier, window
 

@@ -21,8 +21,8 @@ from dfopt.problem.cache import Leaves
 from dfopt.problem.instance import Objective
 from dfopt.problem.penalties import PenaltyF, PenaltyMatrix
 from dfopt.trace.fragment_titles import CommCount
-from dfopt.trace.lengths import Lengths
 from dfopt.trace.service import service_of
+from dfopt.trace.trace import Lengths
 from tests.compare.domains.test_domain_pairs import HALVES, TWO_ROUNDS, in_domains
 from tests.compare.examples import causes, comparison, frontier, window
 from tests.trace.test_service import TWO_ON_ONE_CPU

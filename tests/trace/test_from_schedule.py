@@ -13,8 +13,8 @@ from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.problem.schedule import CpuSchedule, Schedule, evaluate
 from dfopt.trace.from_schedule import schedule_costs, trace_from_schedule
-from dfopt.trace.lengths import Lengths
 from dfopt.trace.stretches import first_disorder
+from dfopt.trace.trace import Lengths
 from tests.strategies import instances
 
 TASKS = (

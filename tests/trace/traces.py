@@ -10,8 +10,14 @@ from dfopt import replace
 from dfopt.problem.instance import Objective
 from dfopt.trace import Gaps, Trace, TraceHeader
 from dfopt.trace.events import Forks, Wakeups
-from dfopt.trace.lengths import Lengths
-from dfopt.trace.trace import BROKEN_CHAIN, LEAVES, Dispatch, Numbering, trace_of_dispatches
+from dfopt.trace.trace import (
+    BROKEN_CHAIN,
+    LEAVES,
+    Dispatch,
+    Lengths,
+    Numbering,
+    trace_of_dispatches,
+)
 from tests.strategies import penalties, texts
 
 

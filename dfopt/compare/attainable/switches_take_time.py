@@ -14,9 +14,8 @@ from dfopt.compare.cost_model import CostModel
 from dfopt.compare.dispatches import NONE, Dispatches
 from dfopt.compare.paid import switches_of
 from dfopt.structs import DocumentPart, Natural, NonNegative
-from dfopt.trace.lengths import Lengths
 from dfopt.trace.service import SHOWN_DIGITS, percentile
-from dfopt.trace.trace import Trace
+from dfopt.trace.trace import Lengths, Trace
 
 
 class WithSwitches(DocumentPart):

@@ -10,8 +10,8 @@ from dfopt.compare import CostModel
 from dfopt.compare.attainable.export import schedule_trace
 from dfopt.compare.dispatches import NONE, dispatches_of, movable_dispatches
 from dfopt.compare.paid import cost_of, realised_costs
-from dfopt.trace.assumed import Assumed
 from dfopt.trace.stretches import first_disorder
+from dfopt.trace.trace import Assumed
 from tests.compare.drawn import models
 from tests.compare.test_dispatches import COUNTING, arrivals_in_any_case
 from tests.trace.woken import PREEMPTED, SLEEPS, woken_trace, woken_traces

@@ -13,7 +13,7 @@ from dfopt.compare.attainable.switches_take_time import delayed_by_switches, wit
 from dfopt.compare.dispatches import NONE, Dispatches, dispatches_of, movable_dispatches
 from dfopt.compare.paid import charges_of, cost_of, realised_of, switches_of
 from dfopt.problem.penalties import PenaltyG
-from dfopt.trace.lengths import Lengths
+from dfopt.trace.trace import Lengths
 from tests.compare.attainable.drawn import ALWAYS, drawn_arrivals
 from tests.compare.attainable.tables import dearer, re_recorded
 from tests.compare.drawn import labelled_traces, models

@@ -19,7 +19,7 @@ from dfopt.simulate.runs import simulate_all
 from dfopt.simulate.scenario import Machine, Scenario
 from dfopt.simulate.simulation import run_of, simulate_once
 from dfopt.trace import read_trace
-from dfopt.trace.lengths import Lengths
+from dfopt.trace.trace import Lengths
 from tests.simulate.run_queue.scenarios import small_chat, small_hackbench
 
 VALIDATOR = Draft202012Validator(schema("run-queue"))

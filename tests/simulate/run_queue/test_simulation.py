@@ -16,7 +16,7 @@ from dfopt.simulate.scenario import Machine, Scenario
 from dfopt.simulate.simulation import Simulation, simulate_once
 from dfopt.simulate.workload import Burst
 from dfopt.simulate.workloads.custom import Custom
-from dfopt.trace.lengths import Lengths
+from dfopt.trace.trace import Lengths
 from tests.simulate.run_queue.hand_made import simulated as by_hand
 from tests.simulate.run_queue.hand_made import thread
 from tests.simulate.run_queue.programs import Programs, check_counters, check_trace, programs

@@ -14,14 +14,13 @@ from dfopt import replace
 from dfopt.errors import DfoptError, DfoptWarning, FileError
 from dfopt.problem.penalties import PenaltyF, PenaltyG
 from dfopt.trace import Trace, read_trace
-from dfopt.trace.assumed import Assumed
-from dfopt.trace.lengths import Lengths
 from dfopt.trace.request_log import (
     RequestColumns,
     parse_load_time,
     read_request_log,
 )
 from dfopt.trace.service import service_of
+from dfopt.trace.trace import Assumed, Lengths
 from dfopt.trace.writing import write_trace
 
 pytestmark = pytest.mark.filterwarnings("ignore:without `cpu`")
