@@ -12,9 +12,8 @@ from dfopt.compare.cost_model import CostModel
 from dfopt.compare.dispatches import NONE, UNKNOWN, Dispatches, Rows, dispatches_of
 from dfopt.problem.penalties import PenaltyG
 from dfopt.trace import Trace
-from dfopt.trace.events import Flags, Integers, Numbers
+from dfopt.trace.events import Flags, Integers, Numbers, latest_of_same
 from dfopt.trace.fragment_titles import comms_of_inferred, process_names
-from dfopt.trace.latest_of_same import latest_of_same
 from dfopt.trace.trace import UNMANAGED
 
 CAUSES = tuple(Cause)

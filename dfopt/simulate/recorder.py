@@ -15,8 +15,7 @@ from dfopt.errors import DfoptError
 from dfopt.problem.cache import UNMANAGED
 from dfopt.problem.cache_domains import CacheDomains
 from dfopt.simulate.contract import Thread
-from dfopt.trace.events import Forks, Integers, Numbers, Wakeups
-from dfopt.trace.latest_of_same import changes
+from dfopt.trace.events import Forks, Integers, Numbers, Wakeups, changes
 from dfopt.trace.nice import NICE_0
 from dfopt.trace.quality import Quality
 from dfopt.trace.trace import NOT_GIVEN, Numbering, Trace, TraceHeader, TraceTask

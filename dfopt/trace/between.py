@@ -6,8 +6,7 @@ import numpy as np
 
 from dfopt.errors import DfoptError
 from dfopt.structs import replace
-from dfopt.trace.events import Flags, Integers, Numbers, Stop, Wakeups
-from dfopt.trace.latest_of_same import latest_of_same
+from dfopt.trace.events import Flags, Integers, Numbers, Stop, Wakeups, latest_of_same
 from dfopt.trace.moments import Moments
 from dfopt.trace.trace import Trace
 

@@ -96,6 +96,53 @@ class Columns:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Pairs(Columns):
+    """Different pairs, in order.
+
+    Parameters
+    ----------
+    first, second
+        ``int32``: the two numbers, from 0 on.
+    count
+        ``int64``: the number of rows with this pair.
+    """
+
+    first: Numbers
+    second: Numbers
+    count: Integers
+
+
+def pairs_of(first: NDArray[Any], second: NDArray[Any]) -> tuple[Pairs, NDArray[np.intp]]:
+    """Return the pairs that two columns have, and the place among them of each row's pair."""
+    key, place, count = np.unique(
+        first.astype(np.int64) << 32 | second, return_inverse=True, return_counts=True
+    )
+    pairs = Pairs(
+        first=(key >> 32).astype(np.int32),
+        second=(key & 0xFFFFFFFF).astype(np.int32),
+        count=count.astype(np.int64),
+    )
+    return pairs, place
+
+
+def latest_of_same(key: Integers | Numbers) -> NDArray[np.intp]:
+    """Return for each entry the index of the latest earlier entry that equals it, or -1."""
+    # Numbers of a few bits are sorted in linear time.
+    few_bits = np.result_type(*map(np.min_scalar_type, (key.min(initial=0), key.max(initial=0))))
+    order = np.argsort(key.astype(few_bits), kind="stable")
+    same = key[order][1:] == key[order][:-1]
+    latest = np.full(len(key), -1, np.intp)
+    latest[order[1:][same]] = order[:-1][same]
+    return latest
+
+
+def changes(value: Integers | Numbers, key: Integers | Numbers, counts: Flags) -> int:
+    """Return how many entries that count have another value than the latest one of their key."""
+    before = latest_of_same(key)
+    return int((counts & (before >= 0) & (value[before] != value)).sum())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Switches(Columns):
     """Every ``sched_switch``, in the order of the file.
 

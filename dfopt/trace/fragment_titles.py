@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from operator import itemgetter
 
 from dfopt.structs import DocumentPart, Natural
-from dfopt.trace.pairs import pairs_of
+from dfopt.trace.events import pairs_of
 from dfopt.trace.trace import UNMANAGED, Trace
 
 INFERRED_LABEL = re.compile(r"g\d+", re.ASCII)

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from dfopt.errors import DfoptError
 from dfopt.structs import REQUIRED, DocumentPart, Natural, NonNegative, Positive, Share, written
-from dfopt.trace.events import Flags, Integers, Numbers, Stop
-from dfopt.trace.latest_of_same import changes
+from dfopt.trace.events import Flags, Integers, Numbers, Stop, changes
 from dfopt.trace.nice import NICE_0
 from dfopt.trace.readiness import Readiness, readiness_of, without_wakeups
 from dfopt.trace.trace import UNMANAGED, Trace

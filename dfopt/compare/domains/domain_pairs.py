@@ -12,7 +12,7 @@ from dfopt.compare.dispatches import Dispatches, Rows
 from dfopt.compare.domains.least_pairs import STEPS, least_pairs
 from dfopt.problem.cache_domains import CacheDomains
 from dfopt.structs import DocumentPart, Natural, NonNegative, written
-from dfopt.trace.latest_of_same import latest_of_same
+from dfopt.trace.events import latest_of_same
 from dfopt.trace.service import far_migrations
 from dfopt.trace.trace import Trace
 

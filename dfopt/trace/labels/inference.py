@@ -8,12 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from dfopt.errors import FileError
-from dfopt.trace.events import Numbers
+from dfopt.trace.events import Numbers, pairs_of
 from dfopt.trace.labels.communities import UNASSIGNED, Communities, find_communities
 from dfopt.trace.labels.fork_order import contradicted, fill_in_order
 from dfopt.trace.labels.relabelling import label_tasks
 from dfopt.trace.labels.wakeup_graph import Reals, WakeupGraph, wakeup_graph
-from dfopt.trace.pairs import pairs_of
 from dfopt.trace.trace import Trace
 
 EVEN_ODDS = 0.5

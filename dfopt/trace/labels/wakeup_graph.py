@@ -9,9 +9,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from dfopt.trace.events import Flags, Integers, Numbers
+from dfopt.trace.events import Flags, Integers, Numbers, Pairs, pairs_of
 from dfopt.trace.labels.kernel_threads import kernel_threads
-from dfopt.trace.pairs import Pairs, pairs_of
 from dfopt.trace.trace import Trace
 
 Reals = NDArray[np.float64]
