@@ -123,7 +123,7 @@ def compare(
         return
     from dfopt.compare import comparison_tables
     from dfopt.compare.document import comparisons_document
-    from dfopt.trace.longest_waits import longest_waits
+    from dfopt.trace.service import longest_waits
 
     if order_free and (wait or save is not None):
         raise BadParameter(

@@ -65,8 +65,8 @@ def show_instance(file: str, *, as_json: bool) -> None:
 def show_trace(file: str, labels: LabelOptions, *, verbose: bool, as_json: bool) -> None:
     """Print what a trace holds; what makes it doubtful goes to standard error."""
     from dfopt.info.trace import TRACE_INFO, trace_info
-    from dfopt.trace.longest_waits import longest_waits
     from dfopt.trace.reading import format_of
+    from dfopt.trace.service import longest_waits
 
     content = format_of(first_bytes(file))
     trace, source = labelled_if_possible(file, labels)

@@ -5,8 +5,8 @@ from collections import Counter, defaultdict
 from hypothesis import given
 
 from dfopt.table import Table
-from dfopt.trace.longest_waits import MOST_THREADS, longest_waits
 from dfopt.trace.readiness import readiness_of
+from dfopt.trace.service import MOST_THREADS, longest_waits
 from dfopt.trace.trace import UNMANAGED, Trace
 from tests.trace.test_service import TWO_ON_ONE_CPU
 from tests.trace.traces import trace_from_rows
