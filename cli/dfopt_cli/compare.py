@@ -122,7 +122,7 @@ def compare(
         compare_schedules(files, windows, fail_if or [], as_json=as_json, quiet=quiet)
         return
     from dfopt.compare import comparison_tables
-    from dfopt.compare.document import comparisons_document
+    from dfopt.compare.comparison import comparisons_document
     from dfopt.trace.service import longest_waits
 
     if order_free and (wait or save is not None):

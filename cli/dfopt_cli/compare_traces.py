@@ -121,7 +121,7 @@ def compare_traces(
     KeyboardInterrupt
         When it came before anything was known.
     """
-    from dfopt.compare.document import read_comparisons
+    from dfopt.compare.comparison import read_comparisons
     from dfopt_cli.progress import comparison_status, live_line
 
     labels = iter(plan.labels.of_each(sum(file not in saved for file in files)))
@@ -193,8 +193,8 @@ def compare_file(
     """Return the comparison of one trace; doubts about the trace go to standard error."""
     from dfopt.compare import compare_trace, foresight_windows
     from dfopt.compare.attainable.export import save_frontier
+    from dfopt.compare.comparison import ONE_TRACE
     from dfopt.compare.cost_model_choice import chosen_model
-    from dfopt.compare.document import ONE_TRACE
     from dfopt.compare.written_times import usual_waits
 
     tell_warnings(file, trace.quality.warnings)

@@ -1,12 +1,13 @@
-"""The result of comparing a trace with the best possible schedules."""
+"""The result of comparing a trace with the best possible schedules, and its documents."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
-from msgspec import field
+from msgspec import Meta, field
 
 from dfopt.checks import described
 from dfopt.compare.attainable.frontier import WaitingFrontier
@@ -44,7 +45,11 @@ from dfopt.compare.part_tables import (
     windows_table,
     with_order_alone,
 )
-from dfopt.errors import MethodError
+from dfopt.errors import DfoptError, FileError, MethodError
+from dfopt.files.documents import DocumentType
+from dfopt.files.formats import Format, read_json
+from dfopt.files.streams import shown_name
+from dfopt.files.strict_json import Document
 from dfopt.render import FrameLibrary, counted, frame, html, share, terminal_text
 from dfopt.structs import NULLABLE, REQUIRED, DocumentPart, Natural, Share, written
 from dfopt.table import Table, Value, columns, facts
@@ -423,3 +428,52 @@ def policies_of(comparisons: Sequence[Comparison]) -> list[str] | None:
     """Return the policies of comparisons; None unless each has one, and all differ."""
     policies = [one.policy for one in comparisons if one.policy is not None]
     return policies if len(set(policies)) == len(comparisons) else None
+
+
+class Comparisons(DocumentPart):
+    """Several traces side by side.
+
+    Parameters
+    ----------
+    traces
+        Their comparisons.
+    """
+
+    traces: Annotated[tuple[Comparison, ...], Meta(min_length=1)]
+
+
+ONE_TRACE = DocumentType(Format.COMPARISON, Comparison)
+SEVERAL_TRACES = DocumentType(Format.COMPARISON, Comparisons)
+
+
+def comparisons_document(comparisons: Sequence[Comparison]) -> Document:
+    """Return the document of a comparison, or of several side by side."""
+    if len(comparisons) == 1:
+        return ONE_TRACE.to_document(comparisons[0])
+    return SEVERAL_TRACES.to_document(Comparisons(traces=tuple(comparisons)))
+
+
+def read_comparisons(path: str | Path) -> tuple[Comparison, ...]:
+    """Return the comparisons of traces in a file that ``dfopt compare --json`` has printed.
+
+    Parameters
+    ----------
+    path
+        The file; ``-`` is standard input, and one that ends in ``.gz`` is gunzipped.
+
+    Raises
+    ------
+    FileError, InstanceError, MethodError
+        With file, place and remedy, when the file holds no such document.
+    """
+    document = read_json(path, Format.COMPARISON)
+    try:
+        if "results" in document:
+            raise FileError(
+                "compares schedules of an instance; compare a trace, and save that", place="results"
+            )
+        if "traces" in document:
+            return SEVERAL_TRACES.read_parsed(document).traces
+        return (ONE_TRACE.read_parsed(document),)
+    except DfoptError as error:
+        raise error.in_file(shown_name(path)) from None

@@ -10,7 +10,7 @@ from typing import Any
 
 from dfopt._version import __version__
 from dfopt.compare import Comparison, comparison_tables
-from dfopt.compare.document import comparisons_document
+from dfopt.compare.comparison import comparisons_document
 from dfopt.plot import Picture, picture_of, plot_frontier, plot_look_ahead
 from dfopt.plot.frontier import is_drawable
 from dfopt.problem.penalties import PenaltyMatrix

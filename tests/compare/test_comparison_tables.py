@@ -10,10 +10,9 @@ from dfopt import replace
 from dfopt.compare import comparison_tables
 from dfopt.compare.attainable.frontier import FrontierRow, Scheduling, WaitingFrontier
 from dfopt.compare.attainable.switches_take_time import WithSwitches
-from dfopt.compare.comparison import Comparison
+from dfopt.compare.comparison import ONE_TRACE, Comparison, read_comparisons
 from dfopt.compare.comparison_parts import Cause, OrderKept, Realised
 from dfopt.compare.cost_model import CostModel
-from dfopt.compare.document import ONE_TRACE, read_comparisons
 from dfopt.compare.written_times import WHOLE, parse_window
 from dfopt.files import schema
 from dfopt.problem.penalties import PenaltyF, PenaltyG

@@ -22,8 +22,8 @@ from dfopt.compare.attainable.bound import bound
 from dfopt.compare.attainable.bound.bound import lower_bound, stretch_bounds
 from dfopt.compare.attainable.frontier import Scheduling
 from dfopt.compare.attainable.local_search import search
+from dfopt.compare.comparison import ONE_TRACE
 from dfopt.compare.dispatches import movable_dispatches
-from dfopt.compare.document import ONE_TRACE
 from dfopt.problem.cache_domains import CacheDomains
 from dfopt.problem.penalties import PenaltyF, PenaltyMatrix
 from dfopt.trace import Trace

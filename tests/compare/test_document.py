@@ -10,10 +10,9 @@ from jsonschema import Draft202012Validator
 from dfopt import replace
 from dfopt.compare.attainable.frontier import Scheduling, WaitingFrontier
 from dfopt.compare.attainable.switches_take_time import WithSwitches
-from dfopt.compare.comparison import Comparison
+from dfopt.compare.comparison import ONE_TRACE, Comparison, comparisons_document, read_comparisons
 from dfopt.compare.comparison_parts import Cause
 from dfopt.compare.cost_model import CostModel
-from dfopt.compare.document import ONE_TRACE, comparisons_document, read_comparisons
 from dfopt.compare.written_times import WHOLE, parse_window
 from dfopt.errors import DfoptError
 from dfopt.files import schema

@@ -14,8 +14,8 @@ import pytest
 from dfopt import replace
 from dfopt.compare import CostModel, compare_trace, parse_window
 from dfopt.compare.attainable.switches_take_time import WithSwitches
+from dfopt.compare.comparison import ONE_TRACE, comparisons_document
 from dfopt.compare.comparison_parts import OrderKept, Realised
-from dfopt.compare.document import ONE_TRACE, comparisons_document
 from dfopt.errors import DfoptError
 from dfopt.problem.penalties import PenaltyG
 from dfopt.render import cell_text
