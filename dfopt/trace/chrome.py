@@ -24,8 +24,7 @@ from dfopt.problem.instance import LARGEST_CPU_COUNT
 from dfopt.structs import Natural, replace
 from dfopt.trace.events import Integers
 from dfopt.trace.kernel_lines import read_ftrace
-from dfopt.trace.stretches import first_disorder, paid_so_far, quality_of
-from dfopt.trace.time_units import nanoseconds_per_unit
+from dfopt.trace.stretches import first_disorder, nanoseconds_per_unit, paid_so_far, quality_of
 from dfopt.trace.trace import Dispatch, Gaps, Trace, TraceHeader, trace_of_dispatches
 from dfopt.type_reader import at, described_value, reader
 

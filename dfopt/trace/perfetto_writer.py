@@ -10,8 +10,7 @@ import numpy as np
 
 from dfopt.trace.events import Integers
 from dfopt.trace.perfetto_packets import framed, perfetto_classes
-from dfopt.trace.stretches import paid_so_far, stretches_in_order
-from dfopt.trace.time_units import nanoseconds_per_unit
+from dfopt.trace.stretches import nanoseconds_per_unit, paid_so_far, stretches_in_order
 from dfopt.trace.trace import Trace
 
 MACHINE = 1

@@ -1,4 +1,4 @@
-"""The dispatches and gaps of CPUs: a check that they do not overlap, and their order."""
+"""What readers and writers of traces ask: whether dispatches and gaps overlap, order, times."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dfopt.checks import LARGEST_TOTAL
+from dfopt.errors import FileError
+from dfopt.time_units import NANOSECONDS
 from dfopt.trace.events import Integers
 from dfopt.trace.quality import Quality
 from dfopt.trace.trace import BROKEN_CHAIN, CLOCK_WENT_BACK, LOST_EVENTS, Trace
@@ -107,3 +110,23 @@ def quality_of(trace: Trace, lines: int) -> Quality:
         clock_steps=counts.get(CLOCK_WENT_BACK, 0),
         silent_cpus=tuple(np.setdiff1d(np.arange(trace.cpus), seen).tolist()),
     )
+
+
+def nanoseconds_per_unit(trace: Trace) -> int:
+    """Return the number of nanoseconds in a trace's unit of time.
+
+    It is 1 for units that are no fraction of a second, such as cycles or lines.
+
+    Raises
+    ------
+    FileError
+        When a time of the trace in nanoseconds is beyond 2^62.
+    """
+    factor = NANOSECONDS.get(trace.header.time_unit or "ns", 1)
+    latest = max(int(np.max(column, initial=0)) for column in (trace.end, trace.gaps.end))
+    if latest * factor > LARGEST_TOTAL:
+        raise FileError(
+            f"the trace ends at {latest} {trace.header.time_unit}, in nanoseconds beyond 2^62; "
+            "write it as .jsonl"
+        )
+    return factor
