@@ -66,7 +66,7 @@ class FrontierPart:
     ----------
     scheduling, limit, patience
         Of which row: how its schedule is made; how long dispatches may wait, or the patience.
-    work
+    perform
         Finds a schedule, or prices that prove a part of a bound.
     bound
         Which of the two bounds; empty for a schedule.
@@ -75,12 +75,8 @@ class FrontierPart:
     scheduling: Scheduling
     limit: WaitingLimit = NO_LIMIT
     patience: int | None = None
-    work: Callable[[], Answer]
+    perform: Callable[[], Answer]
     bound: str = ""
-
-    def perform(self) -> Answer:
-        """Return what is wanted."""
-        return self.work()
 
     def name(self, unit: str | None) -> str:
         """Return what it is called while it is at work; ``unit`` is that of times."""
@@ -138,16 +134,18 @@ def frontier_of(  # noqa: PLR0913 - options, all by keyword
     dispatches, left_out = movable_or_timeline(trace, model)
     limits = [] if left_out else limits_of(dispatches, waits)
     parts = [
-        FrontierPart(scheduling=Scheduling.SAME_TIMELINE, work=partial(best_placement, dispatches)),
+        FrontierPart(
+            scheduling=Scheduling.SAME_TIMELINE, perform=partial(best_placement, dispatches)
+        ),
         FrontierPart(
             scheduling=Scheduling.LEAST_RECENTLY_USED,
-            work=partial(least_recently_used, dispatches),
+            perform=partial(least_recently_used, dispatches),
         ),
         *(
             FrontierPart(
                 scheduling=Scheduling.PATIENCE,
                 patience=patience,
-                work=partial(run_patiently, dispatches, patience),
+                perform=partial(run_patiently, dispatches, patience),
             )
             for patience in (usual_patiences(dispatches) if limits else ())
         ),
@@ -250,10 +248,10 @@ def limited_parts(
             known=() if cheapest is None else (cheapest,),
             effort=effort,
         )
-        parts.append(FrontierPart(scheduling=scheduling_of(limit), limit=limit, work=work))
+        parts.append(FrontierPart(scheduling=scheduling_of(limit), limit=limit, perform=work))
     return parts + [
         FrontierPart(
-            scheduling=scheduling_of(limit), limit=limit, work=stretch.perform, bound=wanted
+            scheduling=scheduling_of(limit), limit=limit, perform=stretch.perform, bound=wanted
         )
         for wanted in WANTED_BOUNDS
         for limit in limits
