@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from operator import add, mul
@@ -29,7 +29,6 @@ from dfopt.problem.certificate import (
     VisitCount,
 )
 from dfopt.problem.instance import Instance, Objective
-from dfopt.problem.penalties import PenaltyF
 
 MOST_CAPS = 32
 
@@ -163,14 +162,21 @@ class Visits:
             Of a visit of each fragment.
         """
         rows = ProofRows(Over.CONTENTS)
-        weighed = ((rows.of(row), weight) for row, weight in weight_rows(self, weights or {}))
+        weighed = [
+            [(self.types[number].example, (weights or {}).get(number, 0)) for number in task_types]
+            for task_types in self.members
+        ]
         names = (str(self.types[task_types[0]].example.df) for task_types in self.members)
         visits = (
             (rows.count(VisitCount(classes=(rows.of(TaskClass(df=df)),))), worth)
             for df, worth in zip(names, worths, strict=False)
             if worth
         )
-        leaf = Leaf(weights=tuple(weighed), prices=tuple(visits), bin_weights=tuple(bin_weights))
+        leaf = Leaf(
+            weights=rows.weights(self.instance, weighed, with_lines=True),
+            prices=tuple(visits),
+            bin_weights=tuple(bin_weights),
+        )
         return rows.proof([leaf], value - 1)
 
 
@@ -340,37 +346,3 @@ def longest_task_bound(visits: Visits) -> Bound:
         return NOTHING
     certificate = visits.proof(value, (0,), weights={longest: 1})
     return Bound(value=value, certificate=certificate)
-
-
-def weight_rows(visits: Visits, weights: Mapping[int, int]) -> Iterator[tuple[TaskClass, int]]:
-    """Yield classes with their weights; a fragment of one weight needs only one class."""
-    for task_types in visits.members:
-        distinct = {weights.get(task_type, 0) for task_type in task_types}
-        if distinct == {0}:
-            continue
-        if len(distinct) == 1:
-            task = visits.types[task_types[0]].example
-            assert task.df is not None
-            yield TaskClass(df=task.df), weights[task_types[0]]
-            continue
-        # Types that differ in nothing but when they may run weigh the same and share a row.
-        rows = {
-            _task_class(visits, task_type): weights[task_type]
-            for task_type in task_types
-            if weights.get(task_type)
-        }
-        yield from rows.items()
-
-
-def _task_class(visits: Visits, task_type: int) -> TaskClass:
-    task = visits.types[task_type].example
-    assert task.df is not None
-    f_penalty = isinstance(visits.instance.penalty, PenaltyF)
-    timed = visits.instance.objective is Objective.MAKESPAN
-    return TaskClass(
-        df=task.df,
-        leaves=task.leaves if f_penalty else None,
-        lines=task.lines if f_penalty else None,
-        exec=task.exec if timed else None,
-        size=task.size if visits.instance.has_sizes else None,
-    )

@@ -7,14 +7,15 @@ The format of proofs is explained on a page of its own in the documentation.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, ClassVar, get_args
 
 from msgspec import Meta
 
 from dfopt.problem.cache import Leaves
-from dfopt.problem.instance import Task
+from dfopt.problem.instance import Instance, Objective, Task
+from dfopt.problem.penalties import PenaltyF
 from dfopt.structs import DocumentPart, Natural, Signed, either
 
 Pair = tuple[Natural, Signed]
@@ -117,6 +118,21 @@ class TaskClass(DocumentPart):
             and self.exec in (None, task.exec)
             and self.size in (None, task.size)
         )
+
+
+def class_of(instance: Instance, task: Task, *, with_lines: bool = False) -> TaskClass:
+    """Return the class of the tasks that cost what a task costs under f or g.
+
+    Lines count only where a task enters.
+    """
+    is_f = isinstance(instance.penalty, PenaltyF)
+    return TaskClass(
+        df=str(task.df),
+        leaves=task.leaves if is_f else None,
+        lines=task.lines if is_f and with_lines else None,
+        exec=task.exec if instance.objective is Objective.MAKESPAN else None,
+        size=task.size if instance.has_sizes else None,
+    )
 
 
 class VisitCount(DocumentPart, tag_field="kind", tag="visits"):
@@ -272,6 +288,27 @@ class ProofRows:
     def all_of(self, rows: Iterable[TaskClass]) -> tuple[int, ...]:
         """Return the numbers of classes."""
         return tuple(map(self.of, rows))
+
+    def weights(
+        self,
+        instance: Instance,
+        fragments: Iterable[Sequence[tuple[Task, int]]],
+        *,
+        with_lines: bool = False,
+    ) -> tuple[Pair, ...]:
+        """Return the weights of the tasks of some fragments, which cost something under f or g.
+
+        A fragment whose tasks weigh the same needs only one class.
+        """
+        weights: dict[TaskClass, int] = {}
+        for tasks in fragments:
+            if len({weight for _, weight in tasks}) == 1:
+                task, weight = tasks[0]
+                weights[TaskClass(df=str(task.df))] = weight
+                continue
+            for task, weight in tasks:
+                weights[class_of(instance, task, with_lines=with_lines)] = weight
+        return tuple((self.of(row), weight) for row, weight in weights.items() if weight)
 
     def count(self, count: Count) -> int:
         """Return the number of a count."""

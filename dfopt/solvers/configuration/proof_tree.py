@@ -10,7 +10,7 @@ for the visit.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import mul
 from typing import Any
@@ -30,9 +30,8 @@ from dfopt.problem.certificate import (
     ProofRows,
     TaskClass,
     VisitCount,
+    class_of,
 )
-from dfopt.problem.instance import Objective
-from dfopt.problem.penalties import PenaltyF
 from dfopt.solvers.configuration.branching_rules import (
     Feature,
     HoldsAtLeast,
@@ -319,6 +318,7 @@ class _NodeWriter:
 
     def __init__(self, data: PricingData) -> None:
         self._data = data
+        self._types, self._classes = data.aggregation.types, data.aggregation.classes
         self.rows = ProofRows(Over.CONTENTS)
 
     def leaf(
@@ -329,9 +329,17 @@ class _NodeWriter:
         bins: tuple[int, ...] = (),
     ) -> Leaf:
         """Return weights by class and prices of features as a leaf."""
+        weighed = [
+            [
+                (self._types[number].example, weight)
+                for own, weight in zip(self._classes[first:last], weights[first:last], strict=True)
+                for number in own.task_types
+            ]
+            for first, last in self._data.ranges
+        ]
         prices = ((self.count(feature), price) for feature, price in features.items() if price)
         leaf = Leaf(
-            weights=tuple((self.rows.of(row), weight) for row, weight in self._weighed(weights)),
+            weights=self.rows.weights(self._data.aggregation.instance, weighed),
             prices=tuple(sorted(prices)),
             scale=cost or 1,
             bin_weights=bins,
@@ -350,51 +358,22 @@ class _NodeWriter:
             case VisitsPair(first, second):
                 return MeetingCount(classes=(self._fragment(first), self._fragment(second)))
             case OpensWithToken(token):
-                return EntryCount(classes=self.rows.all_of(self._of_token(token)))
+                own = self._classes[int(self._data.token_classes[token])]
+                costs, entry = self._data.aggregation.form.costs, self._data.entries[token]
+                types = [number for number in own.task_types if costs[number].entry == entry]
+                return EntryCount(classes=self._of_types(types, with_lines=True))
             case HoldsAtLeast(task_class, number):
-                rows = self._of_class(task_class)
-                return VisitCount(classes=self.rows.all_of(rows), tasks=number)
-
-    def _weighed(self, weights: Sequence[int]) -> Iterator[tuple[TaskClass, int]]:
-        """Yield rows with weights that are not 0; a fragment of one weight needs only one."""
-        for fragment, (first, last) in enumerate(self._data.ranges):
-            own = weights[first:last]
-            if not any(own):
-                continue
-            if len(set(own)) == 1:
-                yield TaskClass(df=self._name(fragment)), own[0]
-                continue
-            for task_class, weight in enumerate(own, first):
-                if weight:
-                    yield from ((row, weight) for row in self._of_class(task_class))
+                rows = self._of_types(self._classes[task_class].task_types)
+                return VisitCount(classes=rows, tasks=number)
 
     def _fragment(self, fragment: int) -> int:
-        return self.rows.of(TaskClass(df=self._name(fragment)))
+        first, _ = self._data.ranges[fragment]
+        example = self._types[self._classes[first].task_types[0]].example
+        return self.rows.of(TaskClass(df=str(example.df)))
 
-    def _name(self, fragment: int) -> str:
-        return str(self._of_class(self._data.ranges[fragment][0])[0].df)
-
-    def _of_class(self, task_class: int) -> tuple[TaskClass, ...]:
-        """Return the rows that stand for the tasks of a class."""
-        task_types = self._data.aggregation.classes[task_class].task_types
-        return tuple(dict.fromkeys(self._row(task_type) for task_type in task_types))
-
-    def _of_token(self, token: int) -> tuple[TaskClass, ...]:
-        """Return the rows that stand for the tasks that a token stands for."""
-        data, aggregation = self._data, self._data.aggregation
-        task_class = aggregation.classes[int(data.token_classes[token])]
-        costs, entry = aggregation.form.costs, data.entries[token]
-        types = [one for one in task_class.task_types if costs[one].entry == entry]
-        return tuple(dict.fromkeys(self._row(one, with_lines=True) for one in types))
-
-    def _row(self, task_type: int, *, with_lines: bool = False) -> TaskClass:
+    def _of_types(self, types: Iterable[int], *, with_lines: bool = False) -> tuple[int, ...]:
+        """Return the numbers of the classes of some types of tasks."""
         instance = self._data.aggregation.instance
-        task = self._data.aggregation.types[task_type].example
-        has_lines = isinstance(instance.penalty, PenaltyF)
-        return TaskClass(
-            df=str(task.df),
-            leaves=task.leaves if has_lines else None,
-            lines=task.lines if has_lines and with_lines else None,
-            exec=task.exec if instance.objective is Objective.MAKESPAN else None,
-            size=task.size if instance.has_sizes else None,
-        )
+        examples = (self._types[number].example for number in types)
+        rows = (class_of(instance, task, with_lines=with_lines) for task in examples)
+        return self.rows.all_of(dict.fromkeys(rows))
