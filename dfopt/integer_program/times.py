@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from itertools import permutations
+
 from dfopt.integer_program.labels import TaskKind
 from dfopt.integer_program.program import ProgramBuilder
 from dfopt.problem.cost_table import CostTable
-from dfopt.problem.instance import Instance
+from dfopt.problem.instance import Instance, Task
 
 NOTES = {
     "starts_K": "when the switch to K begins",
     "ends_K": "when K has been executed",
     "makespan": "when the last CPU has finished",
+    "position_K": "orders tasks that take no time: K comes after all that it waits for",
 }
 
 
@@ -47,11 +51,39 @@ def add_times(builder: ProgramBuilder, instance: Instance, kinds: list[TaskKind]
         builder.require(f"length_{label}", length, "=", task.exec)
         finish = [(-costs.finish[number], f"last_{label}_on_{cpu}") for cpu in cpus]
         builder.require(f"span_{label}", [(1, makespan), (-1, ends[label]), *finish], ">=", 0)
+    if not all(task.exec for task in tasks.values()):
+        _add_positions(builder, instance, tasks)
     for cpu in cpus:
         idle = costs.idle[cpu]
         if idle:
             terms = [(1, makespan), *((idle, f"first_{label}_on_{cpu}") for label in tasks)]
             builder.require(f"idle_{cpu}", terms, ">=", idle)
+
+
+def _add_positions(builder: ProgramBuilder, instance: Instance, tasks: Mapping[str, Task]) -> None:
+    """Require that a task comes after all that it waits for on its CPU, also if no time passes.
+
+    There are such positions exactly if no task has to come before itself: a task has a later one
+    than those that it waits for, and than the one before it on its CPU (Miller, Tucker and Zemlin
+    1960).
+    """
+    waiting = [
+        (other, label)
+        for label, task in tasks.items()
+        for other, before in tasks.items()
+        if before.id in task.after
+    ]
+    if not waiting:
+        return
+    position = {label: builder.number(f"position_{label}") for label in tasks}
+    for before, after in permutations(tasks, 2):
+        steps = [f"next_{before}_{after}_on_{cpu}" for cpu in range(instance.cpus)]
+        later = [(1, position[after]), (-1, position[before])]
+        apart = [(-len(tasks), step) for step in steps]
+        builder.require(f"order_{before}_{after}", [*later, *apart], ">=", 1 - len(tasks))
+    for before, after in waiting:
+        later = [(1, position[after]), (-1, position[before])]
+        builder.require(f"later_{before}_{after}", later, ">=", 1)
 
 
 def _longest(instance: Instance, costs: CostTable) -> int:

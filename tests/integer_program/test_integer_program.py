@@ -160,6 +160,17 @@ def test_the_same_where_tasks_wait(instance: Instance) -> None:
     assert_same_optimum(instance)
 
 
+def test_a_task_that_takes_no_time_comes_after_what_it_waits_for() -> None:
+    tasks = (
+        Task(id="first", df="A", lines=0),
+        Task(id="second", df="B", lines=1, after=("first",)),
+    )
+    penalty = PenaltyF(read_line=1, write_back=0)
+    assert_same_optimum(
+        Instance(cpus=1, penalty=penalty, objective=Objective.MAKESPAN, tasks=tasks)
+    )
+
+
 @given(instances(adorned=True, max_tasks=3, max_cpus=2))
 def test_files_are_plain_text_whatever_names_are(instance: Instance) -> None:
     program = integer_program(instance)
