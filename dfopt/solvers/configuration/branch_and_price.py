@@ -67,7 +67,8 @@ class BranchAndPrice:
         self._check = check
         self._dive = dive
         self.nodes = 0
-        self.root = ProofCase(problem)
+        self.problem = problem
+        self.root = ProofCase(problem.limits, None)
         self._waiting: list[tuple[ProofCase, Solution]] | None = None
         self._undecided = False
 
@@ -99,7 +100,7 @@ class BranchAndPrice:
             if most_nodes is not None and self.nodes >= most_nodes:
                 raise Undecided
             case, solution = waiting.pop()
-            node = case.problem
+            node = self.problem.within(case.limits)
             self.nodes += 1
             if _is_schedule(solution):
                 # On a coarse grid, or with CPUs whose idleness costs something, it may cost more
@@ -126,25 +127,21 @@ class BranchAndPrice:
         self, case: ProofCase, parent: Solution, feature: Feature, use: float
     ) -> Iterator[tuple[ProofCase, Solution]]:
         """Yield the children that are possible: more CPUs have a feature, or fewer have it."""
-        node = case.problem
-        least, most = node.limits.get(feature, (0, sum(node.cpus)))
+        whole = 0, sum(self.problem.cpus)
+        least, most = case.limits.get(feature, whole)
         if not least <= use < most:
             self._undecided = True  # the LP keeps its limits with rounding errors
             return
-        case.feature, case.at_most = feature, floor(use)
-        fewer = ProofCase(node.limited(feature, least, floor(use)))
-        more = ProofCase(node.limited(feature, floor(use) + 1, most))
-        case.children = (fewer, more)
+        fewer, more = case.split(feature, floor(use), whole)
         for child in (more, fewer):
-            relaxation = ColumnGeneration(
-                child.problem, self._pool, self._check, start=parent.duals
-            )
+            problem = self.problem.within(child.limits)
+            relaxation = ColumnGeneration(problem, self._pool, self._check, start=parent.duals)
             try:
                 solution = relaxation.decide(self._limit)
             except Undecided:
                 self._undecided = True
                 continue
-            child.refuting = relaxation.refuting
+            child.weights = relaxation.refuting
             if solution is not None:
                 yield child, solution
 

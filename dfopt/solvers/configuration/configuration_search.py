@@ -34,7 +34,6 @@ from dfopt.solvers.configuration.master import Solution
 from dfopt.solvers.configuration.pricing import PricedProblem
 from dfopt.solvers.configuration.pricing_data import PricingData
 from dfopt.solvers.configuration.proof_tree import (
-    ProofCase,
     branching_certificate,
     claim,
     shorter,
@@ -269,7 +268,7 @@ class ConfigurationSearch:
         try:
             columns = branching.search(solution, most_nodes)
             if columns is None:
-                self._refute_by_tree(limit, branching.root)
+                self._refute_by_tree(limit, branching)
             elif not self._found(columns, limit):
                 # On a coarse cost grid contents seem cheaper than they are; and the LP does not
                 # know what idle CPUs cost.
@@ -329,11 +328,12 @@ class ConfigurationSearch:
         bounds = (self.search.lower_bound, limit)
         decide(self.search, lambda: CountModel(self.search, bounds), limit + 1)
 
-    def _refute_by_tree(self, limit: int, root: ProofCase) -> None:
+    def _refute_by_tree(self, limit: int, branching: BranchAndPrice) -> None:
         """Report that no schedule keeps a limit, with the tree as the proof if it is not large."""
         certificate: Certificate = CompleteSearch(threshold=limit, solver="branch and price")
         try:
-            certificate = branching_certificate(root, limit, self.search.check) or certificate
+            tree, problem, check = branching.root, branching.problem, self.search.check
+            certificate = branching_certificate(tree, problem, limit, check) or certificate
         finally:
             # The bound is kept, whatever ends the search now.
             self.search.proved(limit + 1, certificate)

@@ -10,7 +10,7 @@ for the visit.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import mul
 from typing import Any
@@ -24,7 +24,6 @@ from dfopt.problem.certificate import (
     Fork,
     Leaf,
     MeetingCount,
-    Node,
     Over,
     Proof,
     ProofRows,
@@ -32,6 +31,7 @@ from dfopt.problem.certificate import (
     VisitCount,
     class_of,
 )
+from dfopt.solvers.branch_and_price.cases import Case, Range
 from dfopt.solvers.configuration.branching_rules import (
     Feature,
     HoldsAtLeast,
@@ -42,7 +42,7 @@ from dfopt.solvers.configuration.branching_rules import (
 from dfopt.solvers.configuration.prices import Prices, Refuting
 from dfopt.solvers.configuration.pricing import PricedProblem
 from dfopt.solvers.configuration.pricing_data import PricingData
-from dfopt.solvers.configuration.remaining_problem import Range, RemainingProblem
+from dfopt.solvers.configuration.remaining_problem import RemainingProblem
 from dfopt.solvers.integers import in_lowest_terms, of_smallest_scale
 
 MOST_LEAVES = 1_000
@@ -138,93 +138,63 @@ def _with_charges(prices: Prices) -> defaultdict[Feature, int]:
     return features
 
 
-@dataclass(slots=True)
-class ProofCase:
-    """A node: a leaf that prices refute, a fork, or still open.
-
-    Parameters
-    ----------
-    problem
-        The tasks, and the limits on contents.
-    feature, at_most
-        The feature that is counted at a fork, and the most CPUs that have it in its first case.
-    children
-        The first case, in which few CPUs have the feature, and the second one.
-    refuting
-        Why there is no schedule in this case.
-    """
-
-    problem: RemainingProblem
-    feature: Feature | None = None
-    at_most: int = 0
-    children: tuple[ProofCase, ...] = ()
-    refuting: Refuting | None = None
+ProofCase = Case[Feature, Refuting | None]
+"""A node: how many CPUs may have some features, and why there is no schedule in this case."""
 
 
-def branching_certificate(root: ProofCase, limit: int, check: Callable[[], None]) -> Proof | None:
+def branching_certificate(
+    root: ProofCase, problem: RemainingProblem, limit: int, check: Callable[[], None]
+) -> Proof | None:
     """Return a certificate for a tree of which all leaves are refuted; None if it is too large.
 
     Parameters
     ----------
     root
+        The tree.
+    problem
         The whole problem.
     limit
         The limit that no schedule keeps.
     check
         Called often; may end the work by an exception.
     """
-    leaves = _pruned(root, limit)
+    leaves = _pruned(root, problem, limit)
     if len(leaves) > MOST_LEAVES:
         return None
-    writer = _NodeWriter(root.problem.data)
+    writer = _NodeWriter(problem.data)
 
-    def nodes() -> Iterator[Node]:
-        for case in _in_order(root, leaves):
-            if id(case) in leaves:
-                short = _shorter(case, leaves[id(case)], limit, check)
-                cost = short.refuting.prices.cost
-                yield writer.leaf(short.weights, short.features, cost)
-            else:
-                assert case.feature is not None
-                yield Fork(count=writer.count(case.feature), at_most=case.at_most)
+    def leaf(case: ProofCase) -> Leaf:
+        short = _shorter(problem.within(case.limits), leaves[id(case)], limit, check)
+        return writer.leaf(short.weights, short.features, short.refuting.prices.cost)
 
-    return writer.rows.proof(nodes(), limit)
+    def fork(feature: Feature, at_most: int) -> Fork:
+        return Fork(count=writer.count(feature), at_most=at_most)
+
+    return writer.rows.proof(root.nodes(lambda case: id(case) in leaves, leaf, fork), limit)
 
 
-def _in_order(root: ProofCase, leaves: Container[int] = ()) -> list[ProofCase]:
-    """Return the cases; each fork comes before all of its first case, and that before its second.
-
-    What is below ``leaves`` is left out.
-    """
-    cases, waiting = [], [root]
-    while waiting:
-        case = waiting.pop()
-        cases.append(case)
-        if id(case) not in leaves:
-            waiting += reversed(case.children)
-    return cases
-
-
-def _pruned(root: ProofCase, limit: int) -> dict[int, RefutedCase]:
+def _pruned(root: ProofCase, problem: RemainingProblem, limit: int) -> dict[int, RefutedCase]:
     """Return the leaves that are needed, by the identity of their cases.
 
     Where the prices of a child refute its parent, they take the parent's place.
     """
     leaves: dict[int, RefutedCase] = {}
-    for case in reversed(_in_order(root)):
-        if case.refuting is not None:
-            leaves[id(case)] = RefutedCase.of(case.problem, case.refuting)
-        found = [leaves[id(child)] for child in case.children if id(child) in leaves]
+    for case in reversed(list(root.in_order())):
+        there = problem.within(case.limits)
+        if case.weights is not None:
+            leaves[id(case)] = RefutedCase.of(there, case.weights)
+        found = [leaves[id(part)] for part in case.parts if id(part) in leaves]
         for leaf in found:
-            if leaf.refutes(case.problem, limit):
+            if leaf.refutes(there, limit):
                 leaves[id(case)] = leaf
-    return {id(case): leaves[id(case)] for case in _in_order(root, leaves) if id(case) in leaves}
+    needed = map(id, root.in_order(lambda case: id(case) in leaves))
+    return {case: leaves[case] for case in needed if case in leaves}
 
 
 def _shorter(
-    case: ProofCase, leaf: RefutedCase, limit: int, check: Callable[[], None]
+    problem: RemainingProblem, leaf: RefutedCase, limit: int, check: Callable[[], None]
 ) -> RefutedCase:
-    """Return a leaf in smaller numbers that refutes the case too, if there is one."""
+    """Return a leaf in smaller numbers that refutes the problem too, if there is one."""
 
     def attempt(prices: Prices) -> RefutedCase | None:
         check()
@@ -232,7 +202,7 @@ def _shorter(
         held = priced.capacity(None if prices.cost else limit)
         priced.release()
         smaller = RefutedCase.of(leaf.problem, Refuting(prices=prices, held=held))
-        return smaller if smaller.refutes(case.problem, limit) else None
+        return smaller if smaller.refutes(problem, limit) else None
 
     return of_smallest_scale(attempt, smaller_prices(leaf.refuting.prices)) or leaf
 

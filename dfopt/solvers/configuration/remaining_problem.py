@@ -8,15 +8,13 @@ from itertools import chain, combinations
 
 import numpy as np
 
+from dfopt.solvers.branch_and_price.cases import Range
 from dfopt.solvers.configuration.branching_rules import Feature, VisitsFragment, VisitsPair
 from dfopt.solvers.configuration.columns import Column, CpuContent
 from dfopt.solvers.configuration.cost_grid import Integers
 from dfopt.solvers.configuration.prices import Prices
 from dfopt.solvers.configuration.pricing_data import Flags, PricingData
 from dfopt.structs import replace
-
-Range = tuple[int, int]
-"""The least and the largest number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +84,10 @@ class RemainingProblem:
             if least > 1 and rounded:
                 limits[VisitsFragment(fragment)] = (least, most)
         return cls(data, stock, tuple(len(group.cpus) for group in data.groups), limits)
+
+    def within(self, limits: Mapping[Feature, Range]) -> RemainingProblem:
+        """Return the problem with other limits on contents."""
+        return replace(self, limits=limits)
 
     @property
     def whole(self) -> Flags:
@@ -173,7 +175,7 @@ class RemainingProblem:
 
     def limited(self, feature: Feature, least: int, most: int) -> RemainingProblem:
         """Return the problem with a limit on how many CPUs may have a feature."""
-        return replace(self, limits={**self.limits, feature: (least, most)})
+        return self.within({**self.limits, feature: (least, most)})
 
     @property
     def paired_fragments(self) -> list[int]:

@@ -9,7 +9,6 @@ import numpy as np
 from dfopt.problem.certificate import (
     Fork,
     Leaf,
-    Node,
     Over,
     Proof,
     ProofRows,
@@ -86,17 +85,21 @@ class ContentProver:
         self.unlisted = []
         budget = threshold * (1 if self._is_sum else self.instance.cpus)
         orders = Orders(self.instance, threshold, self.program.check)
-        nodes = self._nodes(part, budget, orders)
-        return None if nodes is None else self._rows.proof(nodes, threshold)
+        leaves = {
+            id(case): self._leaf(case, budget, orders) for case in part.in_order() if not case.parts
+        }
+        known = {case: leaf for case, leaf in leaves.items() if leaf is not None}
+        if len(known) < len(leaves):
+            return None
+        nodes = part.nodes(
+            lambda case: not case.parts,
+            lambda case: known[id(case)],
+            lambda types, most: Fork(count=self._visits(types), at_most=most),
+        )
+        return self._rows.proof(nodes, threshold)
 
-    def _nodes(self, part: Part, budget: int, orders: Orders) -> list[Node] | None:
-        if part.below is not None and part.above is not None:
-            below = self._nodes(part.below, budget, orders)
-            above = self._nodes(part.above, budget, orders)
-            if below is None or above is None:
-                return None
-            fork = Fork(count=self._visits(part.types), at_most=part.most)
-            return [fork, *below, *above]
+    def _leaf(self, part: Part, budget: int, orders: Orders) -> Leaf | None:
+        """Return why no schedule of a part is within the budget; None if that cannot be shown."""
         duals = part.weights
         if duals is None:
             return None
@@ -117,7 +120,7 @@ class ContentProver:
         leaf = of_smallest_scale(attempt, scales())
         if leaf is None and id(part) in self._unlisted:
             self.unlisted.append((part, self._unlisted[id(part)]))
-        return None if leaf is None else [leaf]
+        return leaf
 
     def _weighed(self, part: Part, duals: SupportDuals, scale: int) -> tuple[Leaf, int]:
         """Return the weights of a part, and by how much they exceed what the CPUs are worth.

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from math import ceil, floor
 
+from dfopt.solvers.branch_and_price.cases import Case
 from dfopt.solvers.branch_and_price.linear_program import Undecided
 from dfopt.solvers.matrix.content_master import MOST_ROUNDS, ContentMaster, ContentSolution
 from dfopt.solvers.matrix.content_program import (
@@ -47,34 +48,8 @@ def rounded_up(value: float) -> int:
     return ceil(value - TOLERANCE * max(1.0, abs(value)))
 
 
-@dataclass(slots=True)
-class Part:
-    """A part of the problem: ``weights`` refute it, or it is split at a set of types.
-
-    Parameters
-    ----------
-    limits
-        The numbers of CPUs that may touch sets of types in this part.
-    weights
-        What refutes it.
-    types, most
-        It is split: at most this number of CPUs touch these types (``below``), or more (``above``).
-    """
-
-    limits: Limits
-    weights: SupportDuals | None = None
-    types: int = 0
-    most: int = 0
-    below: Part | None = None
-    above: Part | None = None
-
-    def split(self, types: int, touching: float, cpus: int) -> tuple[Part, Part]:
-        """Split at a fractional number of CPUs; return both halves."""
-        least, most = self.limits.get(types, (0, cpus))
-        self.types, self.most, self.weights = types, floor(touching), None
-        self.below = Part({**self.limits, types: (least, self.most)})
-        self.above = Part({**self.limits, types: (self.most + 1, most)})
-        return self.below, self.above
+Part = Case[int, SupportDuals | None]
+"""A part of the problem: how many CPUs may touch sets of types, and what refutes it."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -121,7 +96,7 @@ class ContentSearch:
         self.permitted = permitted
         self.below = below
         self.found = found
-        self.tree = Part({})
+        self.tree = Part({}, None)
         self.bound = -NO_PLAN
         self._source = random.Random(seed)
         self._queue: list[_Open] = []
@@ -151,7 +126,7 @@ class ContentSearch:
             return False
         heapq.heappop(self._queue)
         types, touching = chosen
-        for half in node.part.split(types, touching, sum(self.program.cpus)):
+        for half in self._halves(node.part, types, touching):
             self._open(half, node.bound, node.solution.duals)
         if self._queue:
             self._dive(self._queue[0], None)
@@ -229,12 +204,16 @@ class ContentSearch:
         self.found(plan)
         return plan
 
+    def _halves(self, part: Part, types: int, touching: float) -> tuple[Part, ...]:
+        """Split a part at a fractional number of CPUs that touch a set of types."""
+        return part.split(types, floor(touching), (0, sum(self.program.cpus)))
+
     def _split(self, node: _Open) -> tuple[int, float] | None:
         """Return the set to split at, and by how many CPUs it is touched."""
         best: tuple[float, int, float] | None = None
         for types, touching in self._candidates(node.solution):
             gains = []
-            for half in Part(node.part.limits).split(types, touching, sum(self.program.cpus)):
+            for half in self._halves(Part(node.part.limits, None), types, touching):
                 solution = self._solved(half.limits, node.solution.duals, most_rounds=0)
                 gain = solution.value - node.solution.value
                 gains.append(1.0 if solution.missing > TOLERANCE else min(1.0, gain))

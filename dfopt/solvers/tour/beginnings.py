@@ -63,7 +63,7 @@ class BeginningsSearch:
         if not self._fits or gap > self._largest_gap:
             return None
         try:
-            if case.ranges:
+            if case.limits:
                 return self._tried(case, program, best - 1)
             first = case.weights.bound
             for budget in sorted({first + int(share * (gap - 1)) for share in SHARES}):
@@ -72,7 +72,7 @@ class BeginningsSearch:
                     return tour
         except MethodError:
             self._largest_gap = (best - case.weights.bound) * SMALLER_GAP
-            if not case.ranges:
+            if not case.limits:
                 return self._halved(case, program, budget)
         return None
 
@@ -94,7 +94,7 @@ class BeginningsSearch:
     def _tried(self, case: TourCase, program: CutProgram, budget: int) -> list[int] | None:
         """Refute a threshold, or return the best tour within it."""
         weights = case.weights
-        arcs = self._arc_weights(weights, case.ranges, program.cuts)
+        arcs = self._arc_weights(weights, case.limits, program.cuts)
         order = cheapest_order(arcs, weights.scale * budget)
         if order is None:
             case.weights = replace(weights, bound=budget + 1, beginnings=True)

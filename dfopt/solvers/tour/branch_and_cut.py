@@ -15,7 +15,7 @@ import numpy as np
 from dfopt.problem.certificate import Proof
 from dfopt.solvers.tour.cut_program import Arc, CutProgram, TourRelaxation, reduced_costs
 from dfopt.solvers.tour.problem import START, Floats, TourProblem
-from dfopt.solvers.tour.proof import TourCase, TourWeights, tour_certificate, weights_of
+from dfopt.solvers.tour.proof import TourCase, TourWeights, bound_of, tour_certificate, weights_of
 
 CANDIDATES = 8
 """At most 8 arcs are tried before a case is divided."""
@@ -98,7 +98,7 @@ class BranchAndCut:
 
     def _report(self) -> None:
         # An interrupt can come at any time. So the tree says what is proven, not the open cases.
-        bound = min(self.best, self.root.bound)
+        bound = min(self.best, bound_of(self.root))
         if bound > self._bound:
             self._bound = bound
             total = bound + self.problem.base
@@ -119,20 +119,15 @@ class BranchAndCut:
         if case.weights.bound >= self.best:
             return
         arc = self._branching_arc(case, relaxed)
-        least, most = case.ranges.get(arc, (0, int(self.problem.most[arc])))
+        whole = 0, int(self.problem.most[arc])
+        least, most = case.limits.get(arc, whole)
         at_most = int(np.floor(relaxed.flow[arc] + WHOLE))
-        at_most = min(max(at_most, least), most - 1)
-        parts = tuple(
-            TourCase({**case.ranges, arc: limits}, case.weights)
-            for limits in ((least, at_most), (at_most + 1, most))
-        )
-        case.fork, case.parts = (arc, at_most), parts
-        for part in parts:
+        for part in case.split(arc, min(max(at_most, least), most - 1), whole):
             self._put(part)
 
     def _bounded(self, case: TourCase) -> TourRelaxation:
         """Return the solution of a case's linear program, and keep its weights."""
-        relaxed = self.program.solve(case.ranges, self.best - 1 + WHOLE)
+        relaxed = self.program.solve(case.limits, self.best - 1 + WHOLE)
         self._learn(case, relaxed)
         return relaxed
 
@@ -142,7 +137,7 @@ class BranchAndCut:
     def _learn(self, case: TourCase, relaxed: TourRelaxation) -> None:
         """Keep the weights of a solution if they prove more than those of the case above."""
         wanted = min(self.best, int(np.ceil(relaxed.value - WHOLE)))
-        weights = weights_of(self.problem, self.program.cuts, relaxed.prices, case.ranges, wanted)
+        weights = weights_of(self.problem, self.program.cuts, relaxed.prices, case.limits, wanted)
         if weights is not None and weights.bound > case.weights.bound:
             case.weights = weights
 
@@ -161,10 +156,10 @@ class BranchAndCut:
             return self._arc_of_any_range(case, flow)
         scores = []
         for arc in candidates:
-            least, most = case.ranges.get(arc, (0, int(self.problem.most[arc])))
+            least, most = case.limits.get(arc, (0, int(self.problem.most[arc])))
             at_most = int(np.floor(flow[arc]))
             gains = [
-                min(self.best, self.program.value_within({**case.ranges, arc: limits}))
+                min(self.best, self.program.value_within({**case.limits, arc: limits}))
                 - relaxed.value
                 for limits in ((least, at_most), (at_most + 1, most))
             ]
@@ -177,8 +172,8 @@ class BranchAndCut:
         free = [
             arc
             for arc in zip(*np.nonzero(most), strict=True)
-            if (case.ranges.get(arc, (0, int(most[arc])))[0])
-            < case.ranges.get(arc, (0, int(most[arc])))[1]
+            if (case.limits.get(arc, (0, int(most[arc])))[0])
+            < case.limits.get(arc, (0, int(most[arc])))[1]
         ]
         used = [arc for arc in free if flow[arc] > WHOLE]
         tail, head = (used or free)[0]

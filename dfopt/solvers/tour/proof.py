@@ -9,7 +9,7 @@ negative reduced cost at most as often as tours can. That bounds all tours, what
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,12 +18,12 @@ from dfopt.problem.certificate import (
     CrossingCount,
     Fork,
     Leaf,
-    Node,
     Over,
     Proof,
     ProofRows,
     TaskClass,
 )
+from dfopt.solvers.branch_and_price.cases import Case
 from dfopt.solvers.integers import SCALES, of_smallest_scale
 from dfopt.solvers.tour.cut_program import Arc, ArcPrices, Ranges, credit_cuts
 from dfopt.solvers.tour.problem import START, Flags, Integers, TourProblem
@@ -57,28 +57,17 @@ class TourWeights:
     beginnings: bool = False
 
 
-@dataclass(slots=True, eq=False)
-class TourCase:
-    """A case of the proof: either weights, or two cases that an arc tells apart."""
+TourCase = Case[Arc, TourWeights]
+"""A case: how often some arcs may be used, and what tours cost at least."""
 
-    ranges: Ranges
-    weights: TourWeights
-    fork: tuple[Arc, int] | None = None
-    parts: tuple[TourCase, ...] = field(default=())
 
-    @property
-    def bound(self) -> int:
-        """No tour in this case costs less."""
-        least: list[int] = []
-        cases = [(self, 0)]
-        while cases:
-            case, above = cases.pop()
-            bound = max(above, case.weights.bound)
-            if case.parts:
-                cases.extend((part, bound) for part in case.parts)
-            else:
-                least.append(bound)
-        return min(least)
+def bound_of(root: TourCase) -> int:
+    """Return what every tour of a case costs at least, as its weights or those of its parts say."""
+    bounds: dict[int, int] = {}
+    for case in reversed(list(root.in_order())):
+        least = min((bounds[id(part)] for part in case.parts), default=0)
+        bounds[id(case)] = max(case.weights.bound, least)
+    return bounds[id(root)]
 
 
 def weights_of(
@@ -203,14 +192,11 @@ def tour_certificate(
     problem: TourProblem, cuts: Sequence[Cut], root: TourCase, bound: int
 ) -> Proof:
     """Return the certificate of a bound on the objective that all cases prove."""
-    writer, nodes = TourWriter(problem, cuts), list[Node]()
-    cases = [root]
-    while cases:
-        case = cases.pop()
-        # Where the weights of a case are enough, what is below it need not be said.
-        if case.parts and case.fork is not None and case.weights.bound < bound - problem.base:
-            nodes.append(writer.fork(*case.fork))
-            cases.extend(reversed(case.parts))
-        else:
-            nodes.append(writer.leaf(case.weights))
+    writer = TourWriter(problem, cuts)
+
+    def is_enough(case: TourCase) -> bool:
+        """Say whether what is below a case need not be said."""
+        return not case.parts or case.weights.bound >= bound - problem.base
+
+    nodes = root.nodes(is_enough, lambda case: writer.leaf(case.weights), writer.fork)
     return writer.rows.proof(nodes, bound - 1)
