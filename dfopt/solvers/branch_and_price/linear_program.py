@@ -117,9 +117,10 @@ class LinearProgram(Generic[Column]):
         self.columns[name] = variable
         if cost:
             self._objective.SetCoefficient(variable, float(cost))
-        for row, entry in entries:
-            if row in self.rows:
-                self.rows[row].SetCoefficient(variable, float(entry))
+        for name_of_row, entry in entries:
+            row = self.rows.get(name_of_row)
+            if row is not None:
+                row.SetCoefficient(variable, float(entry))
 
     def enter(self, row: Hashable, columns: Iterable[Column], entry: float = 1) -> None:
         """Let columns count in a row that came after them."""
