@@ -19,7 +19,7 @@ Weights = TypeVar("Weights")
 
 
 @dataclass(slots=True, eq=False)
-class Case(Generic[Key, Weights]):
+class CountedCase(Generic[Key, Weights]):
     """A case: weights tell what is true in it, or a number tells two cases apart.
 
     Parameters
@@ -37,9 +37,9 @@ class Case(Generic[Key, Weights]):
     limits: Mapping[Key, Range]
     weights: Weights
     fork: tuple[Key, int] | None = None
-    parts: tuple[Case[Key, Weights], ...] = ()
+    parts: tuple[CountedCase[Key, Weights], ...] = ()
 
-    def split(self, key: Key, at_most: int, within: Range) -> tuple[Case[Key, Weights], ...]:
+    def split(self, key: Key, at_most: int, within: Range) -> tuple[CountedCase[Key, Weights], ...]:
         """Tell two cases apart, and return them; they have the weights of this one so far.
 
         Parameters
@@ -52,14 +52,14 @@ class Case(Generic[Key, Weights]):
         least, most = self.limits.get(key, within)
         self.fork = key, at_most
         self.parts = tuple(
-            Case({**self.limits, key: limits}, self.weights)
+            CountedCase({**self.limits, key: limits}, self.weights)
             for limits in ((least, at_most), (at_most + 1, most))
         )
         return self.parts
 
     def in_order(
-        self, is_leaf: Callable[[Case[Key, Weights]], bool] = lambda case: not case.parts
-    ) -> Iterator[Case[Key, Weights]]:
+        self, is_leaf: Callable[[CountedCase[Key, Weights]], bool] = lambda case: not case.parts
+    ) -> Iterator[CountedCase[Key, Weights]]:
         """Yield all cases; each comes before all of its first part, and that before its second.
 
         What is below a leaf is left out.
@@ -73,8 +73,8 @@ class Case(Generic[Key, Weights]):
 
     def nodes(
         self,
-        is_leaf: Callable[[Case[Key, Weights]], bool],
-        leaf: Callable[[Case[Key, Weights]], Leaf],
+        is_leaf: Callable[[CountedCase[Key, Weights]], bool],
+        leaf: Callable[[CountedCase[Key, Weights]], Leaf],
         fork: Callable[[Key, int], Fork],
     ) -> Iterator[Node]:
         """Yield the nodes of a proof, in this order.

@@ -31,7 +31,7 @@ from dfopt.problem.certificate import (
     VisitCount,
     class_of,
 )
-from dfopt.solvers.branch_and_price.cases import Case, Range
+from dfopt.solvers.branch_and_price.cases import CountedCase, Range
 from dfopt.solvers.configuration.branching_rules import (
     Feature,
     HoldsAtLeast,
@@ -138,7 +138,7 @@ def _with_charges(prices: Prices) -> defaultdict[Feature, int]:
     return features
 
 
-ProofCase = Case[Feature, Refuting | None]
+ProofCase = CountedCase[Feature, Refuting | None]
 """A node: how many CPUs may have some features, and why there is no schedule in this case."""
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from math import ceil, floor
 
-from dfopt.solvers.branch_and_price.cases import Case
+from dfopt.solvers.branch_and_price.cases import CountedCase
 from dfopt.solvers.branch_and_price.linear_program import Undecided
 from dfopt.solvers.matrix.content_master import MOST_ROUNDS, ContentMaster, ContentSolution
 from dfopt.solvers.matrix.content_program import (
@@ -48,7 +48,7 @@ def rounded_up(value: float) -> int:
     return ceil(value - TOLERANCE * max(1.0, abs(value)))
 
 
-Part = Case[int, SupportDuals | None]
+Part = CountedCase[int, SupportDuals | None]
 """A part of the problem: how many CPUs may touch sets of types, and what refutes it."""
 
 

@@ -23,7 +23,7 @@ from dfopt.problem.certificate import (
     ProofRows,
     TaskClass,
 )
-from dfopt.solvers.branch_and_price.cases import Case
+from dfopt.solvers.branch_and_price.cases import CountedCase
 from dfopt.solvers.integers import SCALES, of_smallest_scale
 from dfopt.solvers.tour.cut_program import Arc, ArcPrices, Ranges, credit_cuts
 from dfopt.solvers.tour.problem import START, Flags, Integers, TourProblem
@@ -57,7 +57,7 @@ class TourWeights:
     beginnings: bool = False
 
 
-TourCase = Case[Arc, TourWeights]
+TourCase = CountedCase[Arc, TourWeights]
 """A case: how often some arcs may be used, and what tours cost at least."""
 
 
