@@ -238,15 +238,16 @@ class ScheduleSearch:
         """
         arrivals, schedule, limit = self.arrivals, self.schedule, self.limit
         cpu, start = schedule.cpu.astype(np.int64), schedule.start.astype(np.int64)
-        sections = Sections(arrivals, cpu, start, limit.each)
+        # That changes waits, which only limits on all of them together would feel.
+        gives_way = limit.each is not None and limit.total is None and limit.long is None
+        sections = Sections(arrivals, cpu, start, limit.each, gives_way=gives_way)
         waits = schedule.waits
         wait = int(waits.sum())
         long_waits = 0 if limit.long is None else int((waits > limit.long).sum())
         self._sweeps += 1
         count = len(arrivals)
-        first = self.random.randrange(dispatches // 2)
-        for middle in range(first, max(count, first + 1), dispatches // 2):
-            begin, end = max(0, middle - dispatches // 2), min(count, middle + dispatches // 2)
+        cuts = sections.cuts(self.random.randrange(dispatches // 2), dispatches // 2)
+        for begin, end in zip(cuts, [*cuts[2:], count], strict=False):
             limits, price = SectionLimits(), 0.0
             power, wait_here = self._power, longest
             if longest is None and limit.total is not None:

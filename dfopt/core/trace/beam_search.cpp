@@ -18,6 +18,7 @@ BeamSearch::BeamSearch(const Section& section, const Settings& settings)
         root.cpus.push_back({around.free_from, around.element_before, around.fixed_first,
                              section.guided_first[cpu]});
     }
+    root.sooner.assign(children_.stock().times(), 0);
     steps_.reserve(section.dispatches().size());
 }
 
@@ -54,11 +55,14 @@ void BeamSearch::make(const Child& child) {
     on.passed = child.passed;
     made.cost = child.cost;
     made.now = std::max(made.now, child.start);
-    made.hash ^= static_cast<std::uint64_t>(dispatch.code);
+    made.hash += static_cast<std::uint64_t>(dispatch.code);
     made.unlike = child.unlike;
     made.safe = child.safe;
     made.busy = child.busy;
     made.waits = child.waits;
+    for (std::size_t i = 0; i < made.sooner.size(); ++i) {
+        made.sooner[i] += children_.stock().not_needed(dispatch, i);
+    }
     steps_.back().push_back({child.parent, child.row, child.cpu});
 }
 

@@ -15,7 +15,7 @@ struct Child {
     Time start;
     Index passed;
     Cost cost;
-    std::uint64_t hash; // of what has been placed, and of the state of the CPUs
+    std::uint64_t hash; // of how much has been placed of each fragment, and of what CPUs hold
     std::int64_t unlike;
     bool safe;
     Time busy;

@@ -3,6 +3,7 @@
 #include "timeline.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace dfopt::beam {
 
@@ -17,9 +18,9 @@ std::uint64_t floor_mod(std::int64_t number, std::int64_t divisor) {
 
 Children::Children(const Section& section, const Settings& settings)
     : section_(section), settings_(settings), best_(settings.width), safest_(settings.safe),
-      candidates_(section_, settings.ahead, settings.urgent), guide_(section.cpus.size()),
-      waiting_(section.fragments()), held_(section.fragments()), free_(section.cpus.size()),
-      passed_(section.cpus.size()) {}
+      stock_(section), candidates_(section_, settings.ahead, settings.urgent),
+      guide_(section.cpus.size()), waiting_(section.fragments()), held_(section.fragments()),
+      free_(section.cpus.size()), passed_(section.cpus.size()) {}
 
 void Children::clear() {
     best_.clear();
@@ -30,17 +31,45 @@ void Children::add(Index parent, PartialSchedule& partial) {
     candidates_.survey(partial);
     note_waiting(partial.now);
     follow_guide(partial);
+    const double paid = least_paid(partial);
     for (Index cpu = 0; cpu < cpus(); ++cpu) {
+        may_be_safe_ = partial.unlike <= 1 && is_ahead_beside(partial, cpu);
         for (Index fragment = 0; fragment < section_.fragments(); ++fragment) {
+            not_held_ = all_waiting_ - held_price(partial, fragment, cpu);
+            if (!has_room(paid + settings_.waiting * not_held_)) continue;
             for (const Index row : candidates_.choices(cpu, fragment)) {
                 if (row != nothing) consider(parent, partial, row, cpu);
             }
         }
         // What comes next in the guide keeps a safe schedule safe.
         if (partial.safe && guide_[cpu].row != nothing) {
-            consider(parent, partial, guide_[cpu].row, cpu);
+            const Index row = guide_[cpu].row;
+            not_held_ = all_waiting_ - held_price(partial, section_.elements[row].fragment, cpu);
+            consider(parent, partial, row, cpu);
         }
     }
+}
+
+// Returns whether a child with a key may get into one of the lists.
+bool Children::has_room(double key) const {
+    return best_.has_room(key) || (may_be_safe_ && safest_.has_room(key));
+}
+
+// Returns the least that any child pays for switches, idle time and waiting.
+double Children::least_paid(const PartialSchedule& partial) const {
+    // The waits that are known fall when a dispatch is placed long before the next of its task.
+    if (settings_.wait_price > 0) return -std::numeric_limits<double>::infinity();
+    Time idle = -partial.busy;
+    for (const CpuState& on : partial.cpus) idle += std::max(on.free, partial.now);
+    return static_cast<double>(partial.cost) + settings_.idle * static_cast<double>(idle);
+}
+
+// Returns whether all CPUs but one are free when the guide needs them, whatever comes next.
+bool Children::is_ahead_beside(const PartialSchedule& partial, Index cpu) const {
+    for (Index i = 0; i < cpus(); ++i) {
+        if (i != cpu && partial.cpus[i].free > guide_[i].second) return false;
+    }
+    return true;
 }
 
 // Notes what each fragment counts that waits at the latest start so far, and the sum.
@@ -102,11 +131,12 @@ void Children::consider(Index parent, const PartialSchedule& partial, Index row,
     paid += settings_.wait_price * static_cast<double>(waits.starts) +
             settings_.long_price * static_cast<double>(waits.long_waits);
     // What waits now and is not held costs no less later.
-    double key = paid + settings_.waiting * (all_waiting_ - held_price(partial, row, cpu));
-    if (!best_.has_room(key) && !safest_.has_room(key)) return;
+    double key = paid + settings_.waiting * not_held_;
+    if (!has_room(key)) return;
     if (then > partial.now) {
         key = paid + settings_.waiting * waiting_price(partial, row, cpu, then);
     }
+    if (!has_room(key)) return;
     const std::int64_t unlike = partial.unlike + changed_unlike(partial, row, start, ready);
     const bool safe = unlike == 0 && is_ahead_of_guide(row);
     if (!best_.has_room(key) && !(safe && safest_.has_room(key))) return;
@@ -121,17 +151,21 @@ void Children::consider(Index parent, const PartialSchedule& partial, Index row,
                       .safe = safe,
                       .busy = busy,
                       .waits = waits};
+    if (!safe && !stock_.suffices(partial.sooner, dispatch, free_, busy)) return;
     const std::optional<int> late = number_late(partial, child);
     if (late) best_.offer(key + settings_.late * *late, child);
     if (safe) safest_.offer(key + settings_.late * late.value_or(0), child);
 }
 
 // Visits the fragments that CPUs hold after `row` was placed on `cpu`, CPU by CPU.
-template <typename Visit> void Children::for_each_held(const PartialSchedule& partial, Index row,
-                                                       Index cpu, Visit visit) const {
+template <typename Visit> void Children::for_each_held(const PartialSchedule& partial,
+                                                       Index fragment, Index cpu,
+                                                       Visit visit) const {
     for (Index i = 0; i < cpus(); ++i) {
-        const Index last = i == cpu ? row : partial.cpus[i].before;
-        if (last >= 0 && section_.elements[last].fragment >= 0) {
+        if (i == cpu) {
+            visit(fragment);
+        } else if (const Index last = partial.cpus[i].before;
+                   last >= 0 && section_.elements[last].fragment >= 0) {
             visit(section_.elements[last].fragment);
         }
     }
@@ -145,26 +179,26 @@ double Children::price(Index fragment, Time time) const {
 }
 
 // Returns what those fragments count together that wait now and that the child holds.
-double Children::held_price(const PartialSchedule& partial, Index row, Index cpu) {
-    for_each_held(partial, row, cpu, [&](Index fragment) { ++held_[fragment]; });
+double Children::held_price(const PartialSchedule& partial, Index fragment, Index cpu) {
     double total = 0;
-    for_each_held(partial, row, cpu, [&](Index fragment) {
-        total += waiting_[fragment] / static_cast<double>(held_[fragment]);
+    for_each_held(partial, fragment, cpu, [&](Index held) {
+        if (held_[held]++ == 0) total += waiting_[held];
     });
-    for_each_held(partial, row, cpu, [&](Index fragment) { --held_[fragment]; });
+    for_each_held(partial, fragment, cpu, [&](Index held) { --held_[held]; });
     return total;
 }
 
 // Returns what it counts that fragments wait at a later time and that no CPU holds them.
 double Children::waiting_price(const PartialSchedule& partial, Index row, Index cpu, Time then) {
-    for_each_held(partial, row, cpu, [&](Index fragment) { ++held_[fragment]; });
+    const Index placed = section_.elements[row].fragment;
+    for_each_held(partial, placed, cpu, [&](Index held) { ++held_[held]; });
     double total = 0;
     for (Index fragment = 0; fragment < section_.fragments(); ++fragment) {
         if (!held_[fragment] && candidates_.of(fragment).soonest_ready <= then) {
             total += price(fragment, then);
         }
     }
-    for_each_held(partial, row, cpu, [&](Index fragment) { --held_[fragment]; });
+    for_each_held(partial, placed, cpu, [&](Index held) { --held_[held]; });
     return total;
 }
 
@@ -177,9 +211,10 @@ bool Children::is_ahead_of_guide(Index row) const {
     return true;
 }
 
-// Returns a hash of what has been placed, and of the state of the CPUs.
+// Returns a hash of the number of dispatches that have been placed of each fragment, and of what
+// the CPUs hold. Whoever shares it differs little, and would leave no room to what differs more.
 std::uint64_t Children::hash_of(const PartialSchedule& partial, Index row, Index cpu) const {
-    std::uint64_t hash = partial.hash ^ static_cast<std::uint64_t>(section_.elements[row].code);
+    std::uint64_t hash = partial.hash + static_cast<std::uint64_t>(section_.elements[row].code);
     for (Index i = 0; i < cpus(); ++i) {
         const Index last = i == cpu ? row : partial.cpus[i].before;
         if (last < 0) continue;
@@ -187,8 +222,7 @@ std::uint64_t Children::hash_of(const PartialSchedule& partial, Index row, Index
         const std::uint64_t of_last = 31 * static_cast<std::uint64_t>(element.fragment) +
                                       floor_mod(element.exit, 1009) +
                                       floor_mod(element.always, 1013);
-        hash += static_cast<std::uint64_t>(i + 1) * floor_mod(free_[i], 1000003) * 999983u *
-                (of_last + 17);
+        hash += static_cast<std::uint64_t>(i + 1) * 999983u * (of_last + 17);
     }
     return hash;
 }

@@ -4,6 +4,7 @@
 
 #include "best_children.hpp"
 #include "candidates.hpp"
+#include "stock.hpp"
 
 #include <optional>
 #include <vector>
@@ -41,6 +42,8 @@ class Children {
     // Puts the children of a partial schedule into the lists.
     void add(Index parent, PartialSchedule& partial);
 
+    const Stock& stock() const { return stock_; }
+
   private:
     // What comes next in the guide on a CPU.
     struct Guide {
@@ -52,10 +55,13 @@ class Children {
     void follow_guide(PartialSchedule& partial);
     void consider(Index parent, const PartialSchedule& partial, Index row, Index cpu);
 
-    template <typename Visit>
-    void for_each_held(const PartialSchedule& partial, Index row, Index cpu, Visit visit) const;
+    template <typename Visit> void for_each_held(const PartialSchedule& partial, Index fragment,
+                                                 Index cpu, Visit visit) const;
+    double least_paid(const PartialSchedule& partial) const;
+    bool is_ahead_beside(const PartialSchedule& partial, Index cpu) const;
+    bool has_room(double key) const;
     double price(Index fragment, Time time) const;
-    double held_price(const PartialSchedule& partial, Index row, Index cpu);
+    double held_price(const PartialSchedule& partial, Index fragment, Index cpu);
     double waiting_price(const PartialSchedule& partial, Index row, Index cpu, Time then);
     bool is_ahead_of_guide(Index row) const;
     std::uint64_t hash_of(const PartialSchedule& partial, Index row, Index cpu) const;
@@ -69,6 +75,8 @@ class Children {
     const Settings settings_;
     BestChildren best_, safest_;
 
+    const Stock stock_;
+
     // Of the partial schedule that is gone on with.
     Candidates candidates_;
     std::vector<Guide> guide_;    // of each CPU
@@ -76,6 +84,8 @@ class Children {
     double all_waiting_ = 0;
 
     // Of the child that is looked at.
+    bool may_be_safe_ = false;
+    double not_held_ = 0;     // what the fragments count that wait now and that no CPU holds then
     std::vector<Index> held_; // the number of CPUs that hold each fragment
     std::vector<Time> free_;  // when CPUs are free
     std::vector<Index> passed_;

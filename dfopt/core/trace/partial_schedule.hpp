@@ -40,11 +40,12 @@ struct PartialSchedule {
     Index placed_by_latest = 0; // been placed, and all before this one in Section::by_latest
     Cost cost = 0;
     Time now = 0;            // the latest start so far
-    std::uint64_t hash = 0;  // of what has been placed
+    std::uint64_t hash = 0;  // of how much has been placed of each fragment
     std::int64_t unlike = 0; // the number of dispatches that cannot start as early as in the guide
     bool safe = true;        // whether the guide can be followed from here on
     Time busy = 0;           // the time taken by dispatches and passed blocks
     Waits waits;
+    std::vector<Time> sooner; // the work done without need by each time of Stock
 
     bool has(Index row) const { return starts[row] != far; }
 

@@ -110,21 +110,44 @@ def test_a_dispatch_waits_for_what_lies_outside_its_section() -> None:
         assert (schedule.start[follows] >= ends).all()
 
 
+@settings(max_examples=50, deadline=None)
+@given(seeds, st.integers(0, 6))
+def test_dispatches_that_give_way_keep_limit_and_cost(seed: int, wait: int) -> None:
+    arrivals, _ = random_case(seed, most=20)
+    cpu, start = arrivals.cpu.astype(np.int64), arrivals.start.copy()
+    Sections(arrivals, cpu, start, wait, gives_way=True)
+    late = arrivals.moved(cpu, start)
+    assert (start >= arrivals.start).all()
+    assert check_schedule(late, WaitingLimit(each=wait)) == []
+    assert checked_cost(late) == checked_cost(arrivals)
+
+
+@given(seeds, st.integers(1, 12), st.integers(0, 11))
+def test_cuts_divide_the_schedule(seed: int, distance: int, first: int) -> None:
+    arrivals, _ = random_case(seed, most=40)
+    cpu, start = arrivals.cpu.astype(np.int64), arrivals.start.copy()
+    cuts = Sections(arrivals, cpu, start, 0).cuts(min(first, distance - 1), distance)
+    assert (cuts[0], cuts[-1]) == (0, len(arrivals))
+    lengths = np.diff(cuts)
+    assert (lengths > 0).all()
+    assert (lengths <= 2 * distance).all()
+
+
 ANSWERS = (
-    (-2, -18, -2, 2883827389),
-    (-8, -45, -4, 1509752191),
+    (-2, -18, -2, 2429128979),
+    (-8, -45, -3, 505520467),
     (0, -20, 0, 4073731374),
-    (-10, -309, -8, 3060997534),
+    (-13, -283, -5, 4022776753),
     (-11, -42, -4, 3676897769),
-    (-30, -917, -16, 1284801183),
-    (-9, -1031, -12, 3104779560),
-    (-13, -177, -12, 2157870585),
-    (-36, -189, -10, 1230762037),
-    (-17, -75, -9, 3685090796),
+    (-29, -895, -17, 2773683269),
+    (-10, -1015, -11, 238487252),
+    (-13, -178, -12, 4241724962),
+    (-36, -187, -10, 1350109072),
+    (-15, -70, -9, 92403676),
     (0, -24, -5, 1586446494),
-    (-28, -266, -17, 4082022175),
-    (-174, -571, -18, 4026185676),
-    (-82, -1158, -14, 499050278),
+    (-32, -258, -16, 3631354590),
+    (-171, -573, -18, 1352977742),
+    (-93, -1086, -11, 4272688222),
     (-16, -237, -5, 1527008788),
     (-10, -150, -9, 3341801780),
 )

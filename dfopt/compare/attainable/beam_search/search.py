@@ -36,7 +36,7 @@ class BeamSettings:
     ahead: int = 16
     urgent: int = 8
     waiting: float = 0.7
-    late: float = 0.5
+    late: float = 0.2
     idle: float = 0.2
     patience: float = 30.0
     price: float = 0.0

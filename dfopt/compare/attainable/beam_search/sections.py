@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 
 from dfopt.compare.dispatches import NONE, Dispatches, Rows
@@ -35,9 +37,20 @@ class Sections:
         A schedule of them; changed.
     wait
         For how long each of them may wait; None: no such limit.
+    gives_way
+        Whether dispatches start as late as they may in the given order, which leaves the most room
+        to sections before them. Costs stay what they are, but waits do not.
     """
 
-    def __init__(self, arrivals: Dispatches, cpu: Table, start: Table, wait: int | None) -> None:
+    def __init__(
+        self,
+        arrivals: Dispatches,
+        cpu: Table,
+        start: Table,
+        wait: int | None,
+        *,
+        gives_way: bool = False,
+    ) -> None:
         self.arrivals, self.cpu, self.start = arrivals, cpu, start
         self._latest = arrivals.latest_starts(wait)
         count, cpus = len(arrivals), arrivals.cpus
@@ -48,16 +61,19 @@ class Sections:
         fragments = int(arrivals.fragment.max()) + 1
         uses = np.maximum(np.bincount(arrivals.fragment, minlength=fragments), 1)
         self._weights = np.bincount(arrivals.fragment, entry, fragments) / uses
-        self._codes = np.random.default_rng(0).integers(2**60, size=count)
+        self._codes = np.random.default_rng(0).integers(2**60, size=fragments)
+        self._arrange_blocks()
         index = np.arange(count)
         self._order = np.lexsort((index, arrivals.length > 0, start))
+        if gives_way:
+            self._start_late()
+            self._order = np.lexsort((index, arrivals.length > 0, start))
         by_cpu = np.argsort(cpu[self._order], kind="stable")
         ends = np.searchsorted(cpu[self._order[by_cpu]], np.arange(1, cpus))
         self._positions = np.split(by_cpu, ends)
         self._heads = np.full(cpus, NONE)
         self._inside = index[:0]
         self._begin, self._origin = 0, 0
-        self._arrange_blocks()
 
     def _arrange_blocks(self) -> None:
         """Order the blocks and cuts of each CPU by their starts."""
@@ -71,6 +87,67 @@ class Sections:
         order = np.lexsort((end, role != CUT, start, cpu))
         self._fixed_first = np.searchsorted(cpu[order], np.arange(arrivals.cpus + 1))
         self._fixed = rows_of(FIXED, start=start, end=end, role=role, element=block)[order]
+
+    def _start_late(self) -> None:
+        """Move every dispatch to as late as it may start while its CPU keeps its order."""
+        length, offset = self.arrivals.length.tolist(), self.arrivals.waker_offset.tolist()
+        cpus, starts, latest = self.cpu.tolist(), self.start.tolist(), self._latest.tolist()
+        follower, woken = self._next.tolist(), self._woken.tolist()
+        first_woken = self._first_woken.tolist()
+        bounds = [FAR] * self.arrivals.cpus
+        fixed = [
+            self._fixed[first:end][["start", "end", "role"]].tolist()
+            for first, end in itertools.pairwise(self._fixed_first.tolist())
+        ]
+        for j in reversed(self._order.tolist()):
+            cpu, start, lasts = cpus[j], starts[j], length[j]
+            # Those of no length could change their order with others that start at the same time.
+            if lasts > 0:
+                late = min(latest[j], bounds[cpu] - lasts)
+                if follower[j] != NONE:
+                    late = min(late, starts[follower[j]] - lasts)
+                for one in woken[first_woken[j] : first_woken[j + 1]]:
+                    late = min(late, starts[one] - offset[one])
+                starts[j] = _before_fixed(fixed[cpu], start, late, lasts)
+            bounds[cpu] = starts[j]
+        self.start[:] = starts
+
+    def cuts(self, first: int, distance: int) -> list[int]:
+        """Return where sections may end: about ``distance`` apart, where CPUs have time to spare.
+
+        A section has to end in time for what follows it. Where that starts at once on all CPUs,
+        nothing but what the section was before would fit.
+        """
+        count = len(self._order)
+        spare = self._spare_time()
+        cuts = [0]
+        reach = distance // 4
+        for middle in range(distance - first, count, distance):
+            low = max(cuts[-1] + 1, middle - reach)
+            near = spare[low : min(count, middle + reach + 1)]
+            if len(near):
+                cuts.append(low + int(np.argmax(near)))
+        return [*cuts, count]
+
+    def _spare_time(self) -> Integers:
+        """Return for how long CPUs rest between all dispatches before each one and all others."""
+        ends = self.start + self.arrivals.length
+        spare = np.zeros(len(self._order), np.int64)
+        for cpu, positions in enumerate(self._positions):
+            if not len(positions):
+                continue
+            own = self._order[positions]
+            fixed = self._fixed[self._fixed_first[cpu] : self._fixed_first[cpu + 1]]
+            taken = np.concatenate([[0], np.cumsum(fixed["end"] - fixed["start"])])
+            rest = np.zeros(len(own) + 1, np.int64)
+            before, after = ends[own[:-1]], self.start[own[1:]]
+            blocked = (
+                taken[np.searchsorted(fixed["start"], after)]
+                - taken[np.searchsorted(fixed["start"], before)]
+            )
+            rest[1:-1] = np.maximum(after - before - blocked, 0)
+            spare += rest[np.searchsorted(positions, np.arange(len(spare)))]
+        return spare
 
     def take(self, begin: int, end: int, limits: SectionLimits, wait: int | None) -> Section:
         """Return the dispatches at ``begin`` … ``end`` - 1 in the order of starts, as a section.
@@ -158,7 +235,7 @@ class Sections:
             next=after,
             waker=by,
             offset=offset,
-            code=self._codes[inside],
+            code=self._codes[arrivals.fragment[inside]],
             guide_start=start[inside],
             next_since=np.where(next_since == FAR, FAR, next_since - self._origin),
             next_start=np.where(next_start == NOTHING, NOTHING, next_start - self._origin),
@@ -264,6 +341,23 @@ class Sections:
         table = np.array(others, np.int64).reshape(-1, 6)
         named = dict(zip(ELEMENT.names or (), table.T, strict=False))
         return rows_of(ELEMENT, **named), np.concatenate(fixed), around
+
+
+def _before_fixed(fixed: list[tuple[int, int, int]], start: int, late: int, length: int) -> int:
+    """Return the latest start up to ``late`` on a CPU, without passing what counts for its cost.
+
+    Of ``fixed``, what lies behind everything that is still to come is dropped.
+    """
+    while fixed and fixed[-1][0] >= late + length:
+        fixed.pop()
+    for begin, end, role in reversed(fixed):
+        if begin <= start:
+            break
+        if role == CUT:
+            late = min(late, begin - 1)
+        elif role == EVICTS or (begin < late + length and late < end):
+            late = min(late, begin - length)
+    return late
 
 
 def _begins(numbers: Table, count: int) -> Table:
