@@ -15,7 +15,7 @@ from msgspec.structs import fields
 from dfopt.bench.summary import BENCH_SUMMARY
 from dfopt.compare.attainable.bound.proof_document import PROOFS
 from dfopt.compare.compare_schedules import OF_SCHEDULES
-from dfopt.compare.document import ONE_TRACE, SEVERAL_TRACES
+from dfopt.compare.comparison import ONE_TRACE, SEVERAL_TRACES
 from dfopt.files.documents import DocumentType
 from dfopt.files.formats import Format
 from dfopt.files.instance_document import INSTANCES
