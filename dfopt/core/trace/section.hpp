@@ -31,7 +31,7 @@ struct Element {
     Index previous, next; // the dispatches before and after it of its task
     Index waker;
     Time offset;       // from the start of the waker
-    std::int64_t code; // a random number of its fragment
+    std::int64_t code; // a random number, of its own or of its fragment
     Time guide_start;
     Time next_since; // when the dispatch after it is woken, or `far`
     Time next_start; // when that one starts if it lies outside the section, or `nothing`

@@ -39,7 +39,8 @@ class Sections:
         For how long each of them may wait; None: no such limit.
     gives_way
         Whether dispatches start as late as they may in the given order, which leaves the most room
-        to sections before them. Costs stay what they are, but waits do not.
+        to sections before them. Costs stay what they are, but waits do not. Partial schedules
+        are alike then if they have done as much of each fragment.
     """
 
     def __init__(
@@ -61,7 +62,9 @@ class Sections:
         fragments = int(arrivals.fragment.max()) + 1
         uses = np.maximum(np.bincount(arrivals.fragment, minlength=fragments), 1)
         self._weights = np.bincount(arrivals.fragment, entry, fragments) / uses
-        self._codes = np.random.default_rng(0).integers(2**60, size=fragments)
+        # Where waits share a budget, it matters which dispatches of a fragment have run.
+        alike = arrivals.fragment if gives_way else np.arange(count)
+        self._codes = np.random.default_rng(0).integers(2**60, size=max(count, fragments))[alike]
         self._arrange_blocks()
         index = np.arange(count)
         self._order = np.lexsort((index, arrivals.length > 0, start))
@@ -235,7 +238,7 @@ class Sections:
             next=after,
             waker=by,
             offset=offset,
-            code=self._codes[arrivals.fragment[inside]],
+            code=self._codes[inside],
             guide_start=start[inside],
             next_since=np.where(next_since == FAR, FAR, next_since - self._origin),
             next_start=np.where(next_start == NOTHING, NOTHING, next_start - self._origin),
