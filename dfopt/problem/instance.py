@@ -290,7 +290,7 @@ class Instance(Checked, dict=True):
 
     def use(self, of: Task | InitialState) -> DataUse:
         """Return what a task uses, or what a cache holds, as a :class:`Cache` takes it."""
-        if not isinstance(of, Task | CacheState):
+        if of is None or isinstance(of, str):
             return DataUse(EMPTY if of is None else UNKNOWN)
         penalty = self.penalty
         return DataUse(
