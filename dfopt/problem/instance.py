@@ -25,7 +25,6 @@ from dfopt.problem.cache import (
     LEAVES,
     UNKNOWN,
     Cache,
-    CacheState,
     DataUse,
     InitialState,
     Leaves,

@@ -1,4 +1,4 @@
-"""An online rule, replayed on the recorded arrivals: change to another fragment with patience."""
+"""An online rule, replayed on the recording: change to another fragment with patience."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ PRICES = (0.0, 0.05)
 
 
 def schedule_within(
-    arrivals: Dispatches,
+    dispatches: Dispatches,
     limit: WaitingLimit,
     *,
     known: Iterable[Dispatches] = (),
@@ -101,7 +101,7 @@ def schedule_within(
 
     Parameters
     ----------
-    arrivals
+    dispatches
         The dispatches of a trace.
     limit
         How long they may wait.
@@ -116,12 +116,12 @@ def schedule_within(
     DfoptError
         When no schedule is known that keeps the limit.
     """
-    if not len(arrivals):
-        return arrivals
-    search = ScheduleSearch(arrivals, limit)
-    for schedule in (arrivals, *known):
+    if not len(dispatches):
+        return dispatches
+    search = ScheduleSearch(dispatches, limit)
+    for schedule in (dispatches, *known):
         search.report(schedule)
-    width, sweeps = size_of_search(len(arrivals), effort)
+    width, sweeps = size_of_search(len(dispatches), effort)
     if limit.total is None:
         for sweep in range(sweeps):
             search.sweep(DISPATCHES[sweep % len(DISPATCHES)], width)
@@ -135,25 +135,25 @@ def schedule_within(
             longest = int(wait * 2 ** search.random.gauss(0.0, WAIT_SPREAD))
             if limit.each is not None:
                 longest = min(longest, limit.each)
-            dispatches = DISPATCHES[sweep % len(DISPATCHES)]
-            if len(arrivals) <= WHOLE:
-                dispatches = DISPATCHES[0]
-            search.sweep(dispatches, width, longest=longest if sweep % 3 == 0 else None)
+            size = DISPATCHES[sweep % len(DISPATCHES)]
+            if len(dispatches) <= WHOLE:
+                size = DISPATCHES[0]
+            search.sweep(size, width, longest=longest if sweep % 3 == 0 else None)
     each, most = float(STEPS), MOST_STEPS
     if limit.total is not None:
-        usual = USUAL_STEPS_IN_BUDGET / len(arrivals)
+        usual = USUAL_STEPS_IN_BUDGET / len(dispatches)
         each = min(STEPS_IN_BUDGET, max(FEWER_STEPS_IN_BUDGET, usual))
         most = MOST_STEPS_IN_BUDGET
-    steps = min(most, int(each * effort * len(arrivals)))
+    steps = min(most, int(each * effort * len(dispatches)))
     search.report(improve(search.schedule, limit, steps=steps))
     return search.schedule
 
 
-def size_of_search(dispatches: int, effort: float) -> tuple[int, int]:
+def size_of_search(count: int, effort: float) -> tuple[int, int]:
     """Return how wide the beams are, and the number of sweeps over the schedule."""
     usual = BeamSettings()
     # The sections of a sweep overlap by half.
-    most = int(WORK * effort / (2 * dispatches))
+    most = int(WORK * effort / (2 * count))
     width = min(usual.width, max(NARROWEST, most - usual.safe))
     sweeps = most // (usual.width + usual.safe)
     return width, min(max(1, sweeps), max(1, int(MOST_SWEEPS * effort)))
@@ -161,8 +161,8 @@ def size_of_search(dispatches: int, effort: float) -> tuple[int, int]:
 
 def _longest_wait(search: ScheduleSearch, width: int, waits: int) -> int:
     """Return the longest of some waits whose schedules keep the limit on all waits together."""
-    arrivals, most = search.arrivals, search.limit.each
-    longest = int(arrivals.waits.max())
+    dispatches, most = search.dispatches, search.limit.each
+    longest = int(dispatches.waits.max())
     longest_kept, shortest_broken = 0, None
     wait = longest // 8 + 1
     for _ in range(waits):
@@ -192,22 +192,22 @@ def _longest_wait(search: ScheduleSearch, width: int, waits: int) -> int:
 class ScheduleSearch:
     """The cheapest schedule so far, and how to find others."""
 
-    def __init__(self, arrivals: Dispatches, limit: WaitingLimit) -> None:
-        self.arrivals, self.limit = arrivals, limit
+    def __init__(self, dispatches: Dispatches, limit: WaitingLimit) -> None:
+        self.dispatches, self.limit = dispatches, limit
         self.random = Random(0)
         self._schedule: Dispatches | None = None
         self.cost = 0
         self._power, self._sweeps = FIRST_POWER, 0
-        blocks = arrivals.fixed
-        taken = int(arrivals.length.sum()) + int(blocks.length.sum())
-        lasts = int(arrivals.end.max()) - int(arrivals.start.min())
+        blocks = dispatches.fixed
+        taken = int(dispatches.length.sum()) + int(blocks.length.sum())
+        lasts = int(dispatches.end.max()) - int(dispatches.start.min())
         self._found = [0.0] * len(PREFERENCES)
         # What is tried first.
-        self._found[FOR_BUSY if taken > BUSY * lasts * arrivals.cpus else 0] = -0.01
-        matrix = arrivals.matrix
-        entry = matrix if matrix.size else arrivals.entry + arrivals.exit
+        self._found[FOR_BUSY if taken > BUSY * lasts * dispatches.cpus else 0] = -0.01
+        matrix = dispatches.matrix
+        entry = matrix if matrix.size else dispatches.entry + dispatches.exit
         self._switch_cost = max(1.0, float(entry.mean()))
-        self._length = max(1.0, float(arrivals.length.mean()))
+        self._length = max(1.0, float(dispatches.length.mean()))
 
     @property
     def schedule(self) -> Dispatches:
@@ -225,28 +225,28 @@ class ScheduleSearch:
             self._schedule, self.cost = schedule, cost
         return True
 
-    def sweep(self, dispatches: int, width: int, longest: int | None = None) -> bool:
+    def sweep(self, size: int, width: int, longest: int | None = None) -> bool:
         """Improve the schedule section by section; return whether it keeps the limit.
 
         Parameters
         ----------
-        dispatches, width
+        size, width
             The number of dispatches of a section, and of partial schedules that a beam keeps.
         longest
             If given, each dispatch may wait for this time, and only the whole schedule has to keep
             a limit on all waits together; if not, every section keeps it.
         """
-        arrivals, schedule, limit = self.arrivals, self.schedule, self.limit
+        dispatches, schedule, limit = self.dispatches, self.schedule, self.limit
         cpu, start = schedule.cpu.astype(np.int64), schedule.start.astype(np.int64)
         # That changes waits, which only limits on all of them together would feel.
         gives_way = limit.each is not None and limit.total is None and limit.long is None
-        sections = Sections(arrivals, cpu, start, limit.each, gives_way=gives_way)
+        sections = Sections(dispatches, cpu, start, limit.each, gives_way=gives_way)
         waits = schedule.waits
         wait = int(waits.sum())
         long_waits = 0 if limit.long is None else int((waits > limit.long).sum())
         self._sweeps += 1
-        count = len(arrivals)
-        cuts = sections.cuts(self.random.randrange(dispatches // 2), dispatches // 2)
+        count = len(dispatches)
+        cuts = sections.cuts(self.random.randrange(size // 2), size // 2)
         for begin, end in zip(cuts, [*cuts[2:], count], strict=False):
             limits, price = SectionLimits(), 0.0
             power, wait_here = self._power, longest
@@ -267,7 +267,7 @@ class ScheduleSearch:
                 wait, long_waits = wait + found.wait, long_waits + found.long_waits
                 if found.cost < 0:
                     self._power = power
-        return self.report(arrivals.moved(cpu, start))
+        return self.report(dispatches.moved(cpu, start))
 
     def _search(self, section: Section, width: int, price: float) -> SearchedSection | None:
         """Return a schedule of a section that is no worse than the one it has, if one is found."""

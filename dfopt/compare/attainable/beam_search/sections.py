@@ -31,7 +31,7 @@ class Sections:
 
     Parameters
     ----------
-    arrivals
+    dispatches
         The dispatches.
     cpu, start
         A schedule of them; changed.
@@ -45,32 +45,32 @@ class Sections:
 
     def __init__(
         self,
-        arrivals: Dispatches,
+        dispatches: Dispatches,
         cpu: Table,
         start: Table,
         wait: int | None,
         *,
         gives_way: bool = False,
     ) -> None:
-        self.arrivals, self.cpu, self.start = arrivals, cpu, start
-        self._latest = arrivals.latest_starts(wait)
-        count, cpus = len(arrivals), arrivals.cpus
-        self._next, self._woken, self._first_woken = arrivals.followers()
+        self.dispatches, self.cpu, self.start = dispatches, cpu, start
+        self._latest = dispatches.latest_starts(wait)
+        count, cpus = len(dispatches), dispatches.cpus
+        self._next, self._woken, self._first_woken = dispatches.followers()
         self._local = np.full(count, NOTHING, np.int64)
-        matrix = arrivals.matrix
-        entry = matrix.mean(axis=0)[arrivals.fragment] if matrix.size else arrivals.entry
-        fragments = int(arrivals.fragment.max()) + 1
-        uses = np.maximum(np.bincount(arrivals.fragment, minlength=fragments), 1)
-        self._weights = np.bincount(arrivals.fragment, entry, fragments) / uses
+        matrix = dispatches.matrix
+        entry = matrix.mean(axis=0)[dispatches.fragment] if matrix.size else dispatches.entry
+        fragments = int(dispatches.fragment.max()) + 1
+        uses = np.maximum(np.bincount(dispatches.fragment, minlength=fragments), 1)
+        self._weights = np.bincount(dispatches.fragment, entry, fragments) / uses
         # Where waits share a budget, it matters which dispatches of a fragment have run.
-        alike = arrivals.fragment if gives_way else np.arange(count)
+        alike = dispatches.fragment if gives_way else np.arange(count)
         self._codes = np.random.default_rng(0).integers(2**60, size=max(count, fragments))[alike]
         self._arrange_blocks()
         index = np.arange(count)
-        self._order = np.lexsort((index, arrivals.length > 0, start))
+        self._order = np.lexsort((index, dispatches.length > 0, start))
         if gives_way:
             self._start_late()
-            self._order = np.lexsort((index, arrivals.length > 0, start))
+            self._order = np.lexsort((index, dispatches.length > 0, start))
         by_cpu = np.argsort(cpu[self._order], kind="stable")
         ends = np.searchsorted(cpu[self._order[by_cpu]], np.arange(1, cpus))
         self._positions = np.split(by_cpu, ends)
@@ -80,7 +80,7 @@ class Sections:
 
     def _arrange_blocks(self) -> None:
         """Order the blocks and cuts of each CPU by their starts."""
-        blocks, arrivals, cuts = self.arrivals.fixed, self.arrivals, self.arrivals.cuts
+        blocks, dispatches, cuts = self.dispatches.fixed, self.dispatches, self.dispatches.cuts
         evicts = blocks.fragment == UNMANAGED
         cpu = np.concatenate([blocks.cpu, cuts.cpu])
         start = np.concatenate([blocks.start, cuts.time])
@@ -88,16 +88,16 @@ class Sections:
         role = np.concatenate([np.where(evicts, EVICTS, PLAIN), np.full(len(cuts.cpu), CUT)])
         block = np.concatenate([np.arange(len(blocks)), np.full(len(cuts.cpu), NONE)])
         order = np.lexsort((end, role != CUT, start, cpu))
-        self._fixed_first = np.searchsorted(cpu[order], np.arange(arrivals.cpus + 1))
+        self._fixed_first = np.searchsorted(cpu[order], np.arange(dispatches.cpus + 1))
         self._fixed = rows_of(FIXED, start=start, end=end, role=role, element=block)[order]
 
     def _start_late(self) -> None:
         """Move every dispatch to as late as it may start while its CPU keeps its order."""
-        length, offset = self.arrivals.length.tolist(), self.arrivals.waker_offset.tolist()
+        length, offset = self.dispatches.length.tolist(), self.dispatches.waker_offset.tolist()
         cpus, starts, latest = self.cpu.tolist(), self.start.tolist(), self._latest.tolist()
         follower, woken = self._next.tolist(), self._woken.tolist()
         first_woken = self._first_woken.tolist()
-        bounds = [FAR] * self.arrivals.cpus
+        bounds = [FAR] * self.dispatches.cpus
         fixed = [
             self._fixed[first:end][["start", "end", "role"]].tolist()
             for first, end in itertools.pairwise(self._fixed_first.tolist())
@@ -134,7 +134,7 @@ class Sections:
 
     def _spare_time(self) -> Integers:
         """Return for how long CPUs rest between all dispatches before each one and all others."""
-        ends = self.start + self.arrivals.length
+        ends = self.start + self.dispatches.length
         spare = np.zeros(len(self._order), np.int64)
         for cpu, positions in enumerate(self._positions):
             if not len(positions):
@@ -164,7 +164,7 @@ class Sections:
         wait
             For how long each dispatch may wait, unless it does already; None: no such limit.
         """
-        arrivals, cpus = self.arrivals, self.arrivals.cpus
+        dispatches, cpus = self.dispatches, self.dispatches.cpus
         passed = self._order[self._begin : begin]
         self._heads[self.cpu[passed]] = passed
         self._begin = begin
@@ -176,11 +176,11 @@ class Sections:
         inside = np.sort(self._order[begin:end])
         latest = self._latest[inside]
         if wait is not None:
-            ready = np.maximum(arrivals.ready_from[inside], arrivals.previous_end[inside])
+            ready = np.maximum(dispatches.ready_from[inside], dispatches.previous_end[inside])
             latest = np.minimum(latest, np.maximum(self.start[inside], ready + wait))
         if end < len(self._order):
             latest = np.minimum(latest, self.start[self._order[end]])
-        self._origin = int(arrivals.ready_by[inside].min())
+        self._origin = int(dispatches.ready_by[inside].min())
         self._inside, rows = self._rows(inside, latest)
         return self._section(rows, tails, limits)
 
@@ -188,30 +188,30 @@ class Sections:
         """Take over rows ``PLACEMENT`` of the section that was taken last."""
         inside, start = self._inside, placements["start"] + self._origin
         self.cpu[inside], self.start[inside] = placements["cpu"], start
-        order = np.lexsort((inside, self.arrivals.length[inside] > 0, start))
+        order = np.lexsort((inside, self.dispatches.length[inside] > 0, start))
         self._order[self._begin : self._begin + len(inside)] = inside[order]
 
     def _rows(self, inside: Rows, latest: Integers) -> tuple[Rows, Records]:
         """Return the dispatches in the order of their earliest starts, and their rows."""
-        arrivals, local, start = self.arrivals, self._local, self.start
+        dispatches, local, start = self.dispatches, self._local, self.start
         count = len(inside)
         local[inside] = np.arange(count)
-        previous, waker = arrivals.previous[inside], arrivals.waker[inside]
+        previous, waker = dispatches.previous[inside], dispatches.waker[inside]
         follower = self._next[inside]
-        length, offset = arrivals.length[inside], arrivals.waker_offset[inside]
+        length, offset = dispatches.length[inside], dispatches.waker_offset[inside]
         before = np.where(previous == NONE, NOTHING, local[previous])
         by = np.where(waker == NONE, NOTHING, local[waker])
         after = np.where(follower == NONE, NOTHING, local[follower])
-        since = arrivals.ready_by[inside].copy()
+        since = dispatches.ready_by[inside].copy()
         outside = (previous != NONE) & (before == NOTHING)
-        ends = start[previous] + arrivals.length[previous]
+        ends = start[previous] + dispatches.length[previous]
         since[outside] = np.maximum(since, ends)[outside]
         low = since.copy()
         outside = (waker != NONE) & (by == NOTHING)
         low[outside] = np.maximum(low, start[waker] + offset)[outside]
         outside = (follower != NONE) & (after == NOTHING)
         latest[outside] = np.minimum(latest, start[follower] - length)[outside]
-        next_since = np.where(follower == NONE, FAR, arrivals.ready_by[follower])
+        next_since = np.where(follower == NONE, FAR, dispatches.ready_by[follower])
         next_start = np.where(outside, start[follower], NOTHING)
         first, last = self._first_woken[inside], self._first_woken[inside + 1]
         for j in np.flatnonzero(last > first).tolist():
@@ -219,17 +219,17 @@ class Sections:
             beyond = woken[local[woken] == NOTHING]
             if len(beyond):
                 latest[j] = min(
-                    int(latest[j]), int((start[beyond] - arrivals.waker_offset[beyond]).min())
+                    int(latest[j]), int((start[beyond] - dispatches.waker_offset[beyond]).min())
                 )
         local[inside] = NOTHING
         rows = rows_of(
             ELEMENT,
-            fragment=arrivals.fragment[inside],
-            entry=arrivals.entry[inside],
-            exit=arrivals.exit[inside],
-            always=arrivals.always[inside],
-            first=arrivals.first[inside],
-            last=arrivals.last[inside],
+            fragment=dispatches.fragment[inside],
+            entry=dispatches.entry[inside],
+            exit=dispatches.exit[inside],
+            always=dispatches.always[inside],
+            first=dispatches.first[inside],
+            last=dispatches.last[inside],
             length=length,
             low=low,
             since=since,
@@ -255,12 +255,12 @@ class Sections:
             rows[field] = renumbered[rows[field]]
         return inside[order], rows[order]
 
-    def _section(self, dispatches: Records, tails: Rows, limits: SectionLimits) -> Section:
-        """Return the section of some dispatches; ``tails`` are those that follow on the CPUs."""
-        arrivals, count = self.arrivals, len(dispatches)
-        matrix, cpus = arrivals.matrix, arrivals.cpus
+    def _section(self, own: Records, tails: Rows, limits: SectionLimits) -> Section:
+        """Return the section of its own rows; ``tails`` are those that follow on the CPUs."""
+        dispatches, count = self.dispatches, len(own)
+        matrix, cpus = dispatches.matrix, dispatches.cpus
         others, fixed, around = self._surroundings(count, tails)
-        elements = np.concatenate([dispatches, others])
+        elements = np.concatenate([own, others])
         managed, fragment = elements["fragment"] >= 0, elements["fragment"]
         used, fragment[managed] = np.unique(fragment[managed], return_inverse=True)
         if matrix.size:
@@ -293,17 +293,17 @@ class Sections:
 
         A section has ``count`` dispatches; ``tails`` are those that follow it on the CPUs.
         """
-        arrivals, blocks = self.arrivals, self.arrivals.fixed
+        dispatches, blocks = self.dispatches, self.dispatches.fixed
         around = rows_of(
             CPU,
-            free_from=np.full(arrivals.cpus, -FAR),
+            free_from=np.full(dispatches.cpus, -FAR),
             element_before=NOTHING,
             element_after=NOTHING,
         )
         fixed: list[Records] = []
         others: list[tuple[int, ...]] = []
         at = 0
-        for cpu in range(arrivals.cpus):
+        for cpu in range(dispatches.cpus):
             own = self._fixed[self._fixed_first[cpu] : self._fixed_first[cpu + 1]]
             neighbours = (("element_before", self._heads[cpu]), ("element_after", tails[cpu]))
             limits = [0, len(own)]
@@ -312,18 +312,18 @@ class Sections:
                     continue
                 around[field][cpu] = count + len(others)
                 columns = (
-                    arrivals.entry,
-                    arrivals.exit,
-                    arrivals.always,
-                    arrivals.first,
-                    arrivals.last,
+                    dispatches.entry,
+                    dispatches.exit,
+                    dispatches.always,
+                    dispatches.first,
+                    dispatches.last,
                 )
                 of_costs = (int(column[neighbour]) for column in columns)
-                others.append((int(arrivals.fragment[neighbour]), *of_costs))
+                others.append((int(dispatches.fragment[neighbour]), *of_costs))
                 start = int(self.start[neighbour])
                 limits[side] = int(np.searchsorted(own["start"], start, side="right"))
                 if field == "element_before":
-                    end = start + int(arrivals.length[neighbour])
+                    end = start + int(dispatches.length[neighbour])
                     around["free_from"][cpu] = end - self._origin
             part = own[limits[0] : limits[1]].copy()
             part["start"] -= self._origin

@@ -97,11 +97,11 @@ class AnnealedSchedule:
         limit: WaitingLimit,
         seed: int,
     ) -> None:
-        self._arrivals = arrivals = schedule
+        self._dispatches = dispatches = schedule
         self.cpu = schedule.cpu.astype(np.int64)
         self.start = schedule.start.astype(np.int64)
         self._random = Random(seed)
-        self._latest = arrivals.latest_starts(limit.each)
+        self._latest = dispatches.latest_starts(limit.each)
         total, each, most_long = (
             NEVER if bound is None else bound
             for bound in (limit.total, limit.long, limit.most_long)
@@ -110,8 +110,8 @@ class AnnealedSchedule:
         waits = schedule.waits
         self._waits = int(waits.sum())
         self._long_waits = int((waits > each).sum())
-        self._cost_price = 1 / typical_cost(arrivals)
-        self._length = max(1.0, float(arrivals.length.mean()))
+        self._cost_price = 1 / typical_cost(dispatches)
+        self._length = max(1.0, float(dispatches.length.mean()))
 
     def excess(self) -> int:
         """Return by how much the schedule is beyond the limit: 0 if it is within."""
@@ -121,12 +121,12 @@ class AnnealedSchedule:
 
     def schedule(self) -> Dispatches:
         """Return the schedule that has been reached."""
-        return self._arrivals.moved(self.cpu, self.start.copy())
+        return self._dispatches.moved(self.cpu, self.start.copy())
 
     def run(self, steps: int) -> None:
         """Try random changes in one stretch after the other."""
         count = len(self.cpu)
-        timeline = Timeline(self._arrivals, self.cpu, self.start, self._latest)
+        timeline = Timeline(self._dispatches, self.cpu, self.start, self._latest)
         half = DISPATCHES // 2
         stretches = [
             (begin, min(count, begin + DISPATCHES))
@@ -149,22 +149,22 @@ class AnnealedSchedule:
                 cpu, start, self._waits, self._long_waits = annealing.schedule()
                 timeline.put_back(inside, cpu, start, begin, end)
 
-    def _improve(self, annealing: StretchAnnealing, dispatches: int, steps: int) -> None:
+    def _improve(self, annealing: StretchAnnealing, count: int, steps: int) -> None:
         first = int(steps * FIRST_SHARE)
-        self._anneal(annealing, (0, dispatches), first, (HOT, COLD), STAGES)
+        self._anneal(annealing, (0, count), first, (HOT, COLD), STAGES)
         left = steps - first
         while left > 0 and annealing.opener_count > 0:
-            left -= self._anneal_part(annealing, dispatches)
+            left -= self._anneal_part(annealing, count)
         annealing.take_cheapest()
 
-    def _anneal_part(self, annealing: StretchAnnealing, dispatches: int) -> int:
+    def _anneal_part(self, annealing: StretchAnnealing, count: int) -> int:
         """Anneal what lies around something late, or around a switch; return how many steps."""
         if annealing.late_count:
             middle = annealing.late(self._random.randrange(annealing.late_count))
         else:
             middle = annealing.opener(self._random.randrange(annealing.opener_count))
         reach = self._random.choice(REACHES)
-        low, high = max(0, min(middle, dispatches) - reach), min(dispatches, middle + reach)
+        low, high = max(0, min(middle, count) - reach), min(count, middle + reach)
         proposals = PROPOSALS * (high - low)
         annealing.keep()
         self._anneal(annealing, (low, high), proposals, (SHORT_HOT, SHORT_COLD), SHORT_STAGES)
@@ -174,7 +174,7 @@ class AnnealedSchedule:
     def _anneal(
         self,
         annealing: StretchAnnealing,
-        dispatches: tuple[int, int],
+        part: tuple[int, int],
         proposals: int,
         temperatures: tuple[float, float],
         stages: int,
@@ -182,7 +182,7 @@ class AnnealedSchedule:
         for stage in range(stages):
             share = stage / (stages - 1)
             annealing.anneal(
-                dispatches,
+                part,
                 proposals * (stage + 1) // stages - proposals * stage // stages,
                 temperature=_between(temperatures, share),
                 cost_price=self._cost_price,
@@ -190,11 +190,11 @@ class AnnealedSchedule:
             )
 
 
-def typical_cost(arrivals: Dispatches) -> float:
+def typical_cost(dispatches: Dispatches) -> float:
     """Return what a switch between two fragments costs in the mean, at least 1."""
-    if arrivals.matrix.size:
-        return max(1.0, float(arrivals.matrix.mean()))
-    return max(1.0, float((arrivals.entry + arrivals.exit).mean()))
+    if dispatches.matrix.size:
+        return max(1.0, float(dispatches.matrix.mean()))
+    return max(1.0, float((dispatches.entry + dispatches.exit).mean()))
 
 
 def _between(ends: tuple[float, float], share: float) -> float:

@@ -30,7 +30,7 @@ class Timeline:
 
     Parameters
     ----------
-    arrivals
+    dispatches
         The dispatches.
     cpu, start
         A schedule of them; changed.
@@ -38,29 +38,29 @@ class Timeline:
         The latest start of each dispatch.
     """
 
-    def __init__(self, arrivals: Dispatches, cpu: Table, start: Table, latest: Table) -> None:
-        self.arrivals = arrivals
+    def __init__(self, dispatches: Dispatches, cpu: Table, start: Table, latest: Table) -> None:
+        self.dispatches = dispatches
         self.cpu, self.start, self.latest = cpu, start, latest
-        count = len(arrivals)
-        self._next, self._woken, self._first_woken = arrivals.followers()
-        self.order = np.lexsort((start + arrivals.length, start))
+        count = len(dispatches)
+        self._next, self._woken, self._first_woken = dispatches.followers()
+        self.order = np.lexsort((start + dispatches.length, start))
         self._local = np.full(count, NOBODY, np.int64)
-        self._heads = np.full(arrivals.cpus, NONE, np.int64)
-        by_cpu = np.lexsort((start + arrivals.length, start, cpu))
+        self._heads = np.full(dispatches.cpus, NONE, np.int64)
+        by_cpu = np.lexsort((start + dispatches.length, start, cpu))
         self._by_cpu = by_cpu
         self._cpu_starts = start[by_cpu].copy()
-        self._cpu_begin = np.searchsorted(cpu[by_cpu], np.arange(arrivals.cpus + 1))
-        blocks = arrivals.fixed
-        self._block_begin = np.searchsorted(blocks.cpu, np.arange(arrivals.cpus + 1))
+        self._cpu_begin = np.searchsorted(cpu[by_cpu], np.arange(dispatches.cpus + 1))
+        blocks = dispatches.fixed
+        self._block_begin = np.searchsorted(blocks.cpu, np.arange(dispatches.cpus + 1))
         evicting = np.flatnonzero(blocks.fragment == UNMANAGED)
         # Cuts and evicting blocks: CPU, time, whether it is a cut, which block.
         self._marks = np.concatenate(
             [
                 np.stack(
                     [
-                        arrivals.cuts.cpu.astype(np.int64),
-                        arrivals.cuts.time,
-                        np.zeros(len(arrivals.cuts.cpu), np.int64) - 1,
+                        dispatches.cuts.cpu.astype(np.int64),
+                        dispatches.cuts.time,
+                        np.zeros(len(dispatches.cuts.cpu), np.int64) - 1,
                     ]
                 ),
                 np.stack([blocks.cpu[evicting].astype(np.int64), blocks.start[evicting], evicting]),
@@ -69,7 +69,7 @@ class Timeline:
         )
         order = np.lexsort((self._marks[1], self._marks[0]))
         self._marks = self._marks[:, order]
-        self._mark_begin = np.searchsorted(self._marks[0], np.arange(arrivals.cpus + 1))
+        self._mark_begin = np.searchsorted(self._marks[0], np.arange(dispatches.cpus + 1))
         self._taken = 0
 
     def take(self, begin: int, end: int) -> tuple[Rows, Stretch]:
@@ -77,7 +77,7 @@ class Timeline:
 
         What this leaves out before ``begin`` is never taken again.
         """
-        arrivals, cpus = self.arrivals, self.arrivals.cpus
+        dispatches, cpus = self.dispatches, self.dispatches.cpus
         for row in self.order[self._taken : begin].tolist():
             self._heads[self.cpu[row]] = row
         self._taken = begin
@@ -104,10 +104,10 @@ class Timeline:
         g = len(given)
         self._local[outside] = k + np.arange(len(outside))
         rows = _elements(g)
-        rows["length"] = arrivals.length[given]
-        rows["fragment"] = arrivals.fragment[given]
+        rows["length"] = dispatches.length[given]
+        rows["fragment"] = dispatches.fragment[given]
         for cost in ("entry", "exit", "always", "first", "last"):
-            rows[cost] = getattr(arrivals, cost)[given]
+            rows[cost] = getattr(dispatches, cost)[given]
         rows["role"] = STAYS
         rows["role"][:k] = MOVES
         rows["cpu"] = self.cpu[given]
@@ -127,7 +127,7 @@ class Timeline:
         self.start[inside] = start
         part = self.order[begin:end]
         self.order[begin:end] = part[
-            np.lexsort((self.start[part] + self.arrivals.length[part], self.start[part]))
+            np.lexsort((self.start[part] + self.dispatches.length[part], self.start[part]))
         ]
 
     def _woken_by(self, inside: Rows) -> Rows:
@@ -138,23 +138,23 @@ class Timeline:
 
     def _link(self, rows: Elements, given: Rows) -> None:
         """Fill in what depends on other dispatches: by their elements, or by their times."""
-        arrivals, local = self.arrivals, self._local
-        since = arrivals.ready_by[given]
-        previous = arrivals.previous[given]
+        dispatches, local = self.dispatches, self._local
+        since = dispatches.ready_by[given]
+        previous = dispatches.previous[given]
         element = np.where(previous == NONE, NOBODY, local[previous])
         # Elements outside that follow others outside need not know of them.
         rows["previous"] = element
         outside = (previous != NONE) & (element == NOBODY)
-        ends = self.start[previous] + arrivals.length[previous]
+        ends = self.start[previous] + dispatches.length[previous]
         rows["since"] = np.where(outside, np.maximum(since, ends), since)
         follows = np.flatnonzero(element != NOBODY)
         rows["next"][element[follows]] = follows
-        waker = arrivals.waker[given]
+        waker = dispatches.waker[given]
         element = np.where(waker == NONE, NOBODY, local[waker])
         rows["waker"] = element
-        rows["offset"] = arrivals.waker_offset[given]
+        rows["offset"] = dispatches.waker_offset[given]
         outside = (waker != NONE) & (element == NOBODY)
-        woken_at = self.start[waker] + arrivals.waker_offset[given]
+        woken_at = self.start[waker] + dispatches.waker_offset[given]
         rows["ready"] = np.where(outside, np.maximum(rows["since"], woken_at), rows["since"])
         for woken in np.flatnonzero(element != NOBODY).tolist():
             by = element[woken]
@@ -163,8 +163,8 @@ class Timeline:
 
     def _with_marks(self, rows: Elements, tails: Rows, outside: Rows, k: int) -> Elements:
         """Add cuts, evicting blocks and the ends of the CPUs; link the elements of each CPU."""
-        cpus = self.arrivals.cpus
-        blocks = self.arrivals.fixed
+        cpus = self.dispatches.cpus
+        blocks = self.dispatches.fixed
         heads = np.flatnonzero(self._heads != NONE)
         head_at = dict(zip(heads.tolist(), range(k + len(outside), len(rows)), strict=True))
         starts, ends = rows["start"], rows["end"]
@@ -218,9 +218,9 @@ class Timeline:
         return rows
 
     def _stretch(self, rows: Elements, k: int) -> Stretch:
-        arrivals = self.arrivals
-        blocks = arrivals.fixed
-        cpus = arrivals.cpus
+        dispatches = self.dispatches
+        blocks = dispatches.fixed
+        cpus = dispatches.cpus
         moving = rows[:k]
         low = int(moving["ready"].min()) if k else 0
         high = int(moving["end"].max()) if k else 1
@@ -259,7 +259,7 @@ class Timeline:
             calendar=calendar,
             begin=low,
             cell=width,
-            matrix=np.ascontiguousarray(arrivals.matrix, np.int64),
+            matrix=np.ascontiguousarray(dispatches.matrix, np.int64),
         )
 
 
