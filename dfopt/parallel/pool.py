@@ -1,4 +1,4 @@
-"""Work in several processes of this machine, or wherever an executor of the caller does it."""
+"""Work in several processes or threads, or wherever an executor of the caller does it."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ def performed(
     tasks
         The work to do.
     workers
-        The number of processes at work; one is this process itself, which does one task after the
-        other.
+        The number of processes or threads at work. One is this process itself, which does one task
+        after the other.
     executor
         Does the work instead, such as ``Client.get_executor(pure=False)`` of Dask.
     in_threads
