@@ -21,7 +21,7 @@ from dfopt_cli.failures import fail, interruptions, warnings_of
 from dfopt_cli.from_trace import from_trace
 from dfopt_cli.import_files import import_files
 from dfopt_cli.info import info
-from dfopt_cli.options import HeadedCommand, with_option_groups
+from dfopt_cli.options import HeadedCommand, as_command
 from dfopt_cli.report import report
 from dfopt_cli.schema import schema
 from dfopt_cli.solve import solve
@@ -153,7 +153,7 @@ GROUPS = {
 for words, command in COMMANDS.items():
     group, _, name = words.rpartition(" ")
     kind = model.FormulaCommand if group == "model" else HeadedCommand
-    GROUPS[group].command(name, cls=kind)(with_option_groups(command))
+    GROUPS[group].command(name, cls=kind)(as_command(command))
 for group, commands in GROUPS.items():
     if group:
         app.add_typer(commands, name=group, no_args_is_help=True)

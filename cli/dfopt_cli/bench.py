@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, get_args
 
-from typer import Argument, Exit, Option
+from typer import Exit, Option
 
 from dfopt.errors import DfoptError
+from dfopt.structs import NonNegative, Positive, Share
 from dfopt_cli.cluster import cluster_at
 from dfopt_cli.exit_codes import NOT_PROVEN
 from dfopt_cli.failures import usage, warnings_of
-from dfopt_cli.options import SEARCH, JsonOption, Method, QuietOption, SeedOption
+from dfopt_cli.options import JsonOption, Method, QuietOption, SeedOption
 from dfopt_cli.output_files import refuse_overwriting
 from dfopt_cli.printing import print_json, print_tables, say
 
@@ -21,80 +22,19 @@ if TYPE_CHECKING:
 
 
 def bench(
-    instances: Annotated[
-        list[str],
-        Argument(
-            metavar="SET",
-            help="A folder of instances, an index of instances, or instance files.",
-        ),
-    ],
+    instances: list[str],
     *,
-    method: Annotated[
-        list[str],
-        Option(
-            metavar="|".join(get_args(Method)),
-            help="How to solve them; auto chooses what fits each one. May be given several times: "
-            "then methods stand side by side.",
-        ),
-    ] = ["auto"],  # noqa: B006 - typer reads it only
-    time_limit: Annotated[
-        float, Option(min=0, metavar="SECONDS", help="Stop each search after this time.")
-    ] = 60,
-    gap: Annotated[
-        float | None,
-        Option(
-            min=0,
-            max=1,
-            metavar="GAP",
-            help="Stop each search when (objective - bound) / objective is at most this.",
-            rich_help_panel=SEARCH,
-        ),
-    ] = None,
+    method: Annotated[list[str], Option(metavar="|".join(get_args(Method)))] = ["auto"],  # noqa: B006 - typer reads it only
+    time_limit: NonNegative = 60,
+    gap: Share | None = None,
     seed: SeedOption = 0,
-    workers: Annotated[
-        int | None,
-        Option(
-            min=1,
-            help="Number of threads for each instance; by default one for each "
-            "processor, and one on a cluster.",
-            rich_help_panel=SEARCH,
-        ),
-    ] = None,
-    output: Annotated[
-        str,
-        Option(
-            "--output",
-            "-o",
-            metavar="CSV",
-            help="Write a table there, as CSV: a row for each instance and method.",
-        ),
-    ],
-    resume: Annotated[
-        bool,
-        Option("--resume", help="Go on with the rows that the CSV file already holds."),
-    ] = False,
-    results: Annotated[
-        str | None,
-        Option(metavar="FOLDER", help="Write each result there, as JSON."),
-    ] = None,
-    verify: Annotated[
-        bool, Option("--verify", help="Check each result, as 'dfopt verify' does.")
-    ] = False,
-    published: Annotated[
-        str | None,
-        Option(
-            metavar="CSV",
-            help="Compare with published bounds: a table with columns instance, lower, upper.",
-        ),
-    ] = None,
-    scheduler: Annotated[
-        str | None,
-        Option(
-            metavar="ADDRESS",
-            help="Let the workers of this Dask scheduler solve them, such as tcp://host:8786.",
-            rich_help_panel=SEARCH,
-        ),
-    ] = None,
+    workers: Positive | None = None,
+    output: str,
+    resume: bool = False,
+    results: str | None = None,
+    verify: bool = False,
+    published: str | None = None,
+    scheduler: str | None = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -106,6 +46,39 @@ def bench(
     published; 4: Ctrl-C came first.
 
     Example: dfopt bench instances --method auto --method dp --time-limit 10 -o rows.csv
+
+    Arguments
+    ---------
+    instances : SET
+        A folder of instances, an index of instances, or instance files.
+
+    Options
+    -------
+    method
+        How to solve them; auto chooses what fits each one. May be given several times: then methods
+        stand side by side.
+    time_limit : SECONDS
+        Stop each search after this time.
+    output : -o CSV
+        Write a table there, as CSV: a row for each instance and method.
+    resume
+        Go on with the rows that the CSV file already holds.
+    results : FOLDER
+        Write each result there, as JSON.
+    verify
+        Check each result, as 'dfopt verify' does.
+    published : CSV
+        Compare with published bounds: a table with columns instance, lower, upper.
+
+    How to search
+    -------------
+    gap : GAP
+        Stop each search when (objective - bound) / objective is at most this.
+    workers
+        Number of threads for each instance; by default one for each processor, and one on a
+        cluster.
+    scheduler : ADDRESS
+        Let the workers of this Dask scheduler solve them, such as tcp://host:8786.
     """
     from dfopt.bench import Settings, read_published, read_set, run
     from dfopt.bench.rows import check_method

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from typer import Argument, BadParameter, Exit, Option
+from typer import BadParameter, Exit
 
 from dfopt.errors import FileError
 from dfopt.files import document_text, read_instance, read_result
@@ -27,7 +27,7 @@ from dfopt_cli.options import (
 )
 from dfopt_cli.output_files import check_output, output_folder
 from dfopt_cli.printing import print_json, print_tables, say
-from dfopt_cli.trace_options import LabelOptions, OrderFreeOption, WaitOption, WindowOptions
+from dfopt_cli.trace_options import FrontierOptions, LabelOptions, WindowOptions
 
 if TYPE_CHECKING:
     from dfopt.compare.conditions import Condition
@@ -39,56 +39,19 @@ DEFAULT_SECONDS = 60.0
 
 
 def compare(
-    files: Annotated[
-        list[str],
-        Argument(
-            metavar="FILE",
-            help="Traces, or an instance and results of it; the content says which it is.",
-        ),
-    ],
+    files: list[str],
     *,
     labels: LabelOptions,
-    wait: WaitOption = None,
-    order_free: OrderFreeOption = False,
-    save: Annotated[
-        str | None,
-        Option(
-            metavar="FOLDER",
-            help="Write the schedules there as traces, the proofs of their bounds, and the "
-            "comparison, of which plot attainable and plot frontier draw: comparison.json.",
-        ),
-    ] = None,
+    frontier: FrontierOptions,
+    save: str | None = None,
     windows: WindowOptions,
     model: ModelOptions,
     domains: DomainsOption = None,
     fail_if: Annotated[
-        list[Any] | None,
-        Option(
-            parser=read_by("dfopt.compare.conditions:parse_condition"),
-            metavar="CONDITION",
-            help="End with exit code 5 if this is true of a figure of any trace, named by the keys "
-            "of --json: 'realised.total>=200', 'windows.*.ratio>1.5', 'service.wait.p99>10ms'. "
-            "May be given several times.",
-        ),
+        list[Any] | None, read_by("dfopt.compare.conditions:parse_condition")
     ] = None,
-    output: Annotated[
-        str | None,
-        Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help="Also write the comparison there as JSON, of which 'dfopt plot foresight', "
-            "'attainable' and 'frontier' and 'dfopt report' make pictures and pages at once.",
-        ),
-    ] = None,
-    verbose: Annotated[
-        bool,
-        Option(
-            "--verbose",
-            "-v",
-            help="Also show what columns mean and assume, how tasks were served, and each CPU.",
-        ),
-    ] = False,
+    output: str | None = None,
+    verbose: bool = False,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -110,11 +73,31 @@ def compare(
     condition of --fail-if is true, or its figure could not be computed.
 
     Example: dfopt compare trace.txt --df tgid --wait 1ms --window 10ms --window whole
+
+    Arguments
+    ---------
+    files : FILE
+        Traces, or an instance and results of it; the content says which it is.
+
+    Options
+    -------
+    save : FOLDER
+        Write the schedules there as traces, the proofs of their bounds, and the comparison, of
+        which plot attainable and plot frontier draw: comparison.json.
+    fail_if : CONDITION
+        End with exit code 5 if this is true of a figure of any trace, named by the keys of --json:
+        'realised.total>=200', 'windows.*.ratio>1.5', 'service.wait.p99>10ms'. May be given several
+        times.
+    output : -o FILE
+        Also write the comparison there as JSON, of which 'dfopt plot foresight', 'attainable' and
+        'frontier' and 'dfopt report' make pictures and pages at once.
+    verbose : -v
+        Also show what columns mean and assume, how tasks were served, and each CPU.
     """
     if holds_instance(files):
         plain = WindowOptions(time_limit=windows.time_limit, workers=windows.workers)
-        others = (wait, save, domains, output, order_free or None)
-        if given(labels, model) or windows != plain or others != (None,) * len(others):
+        others = (save, domains, output)
+        if given(labels, model, frontier) or windows != plain or others != (None,) * len(others):
             raise BadParameter(
                 "an instance is compared with its results under its own model; apart from "
                 "--time-limit, --workers and --fail-if the options are for traces"
@@ -125,7 +108,7 @@ def compare(
     from dfopt.compare.comparison import comparisons_document
     from dfopt.trace.service import longest_waits
 
-    if order_free and (wait or save is not None):
+    if frontier.order_free and (frontier.wait or save is not None):
         raise BadParameter(
             "--order-free leaves out what --wait and --save are about; give one of them"
         )
@@ -134,7 +117,7 @@ def compare(
         work=windows,
         choice=choice_for_traces(model),
         windows=windows.chosen(default="whole"),
-        waits=None if order_free else tuple(dict.fromkeys(wait or ())),
+        waits=frontier.wanted,
         time_limit=windows.time_limit,
         domains=domains,
         folder=output_folder(save),

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from typer import BadParameter, Option
+from typer import BadParameter
 
 from dfopt.files import read_instance
 from dfopt.problem.cache import Leaves
 from dfopt.problem.instance import Objective
+from dfopt.structs import Natural
 from dfopt_cli.failures import naming, usage
-from dfopt_cli.options import COSTS, WINDOWS, read_by
+from dfopt_cli.options import read_by
 
 if TYPE_CHECKING:
     from dfopt.compare.cost_model_choice import ModelChoice
@@ -29,143 +30,77 @@ PENALTIES: dict[str, Literal["f", "g", "matrix"]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CostOptions:
-    """Options about switch costs."""
+    """Options about switch costs.
 
-    penalty: Annotated[
-        Literal["f", "lines", "g", "whole", "matrix", "table"] | None,
-        Option(
-            help="f or lines: lines are read one by one; g or whole: the whole cache at every "
-            "change of fragment; matrix or table: by type, as in the trace's header or the "
-            "instance of --model. By default it follows from the costs that are given.",
-            rich_help_panel=COSTS,
-        ),
-    ] = None
-    fill: Annotated[
-        int | None,
-        Option(
-            min=0,
-            metavar="N",
-            help="g: time to fill the cache (T_r).",
-            rich_help_panel=COSTS,
-        ),
-    ] = None
-    read_line: Annotated[
-        int | None,
-        Option(
-            min=0,
-            metavar="N",
-            help="f: time to read a line (t_r).",
-            rich_help_panel=COSTS,
-        ),
-    ] = None
-    write_back: Annotated[
-        int | None,
-        Option(
-            min=0,
-            metavar="N",
-            help="f, g: time to write the cache back (T_w).",
-            rich_help_panel=COSTS,
-        ),
-    ] = None
-    machine: Annotated[
-        str | None,
-        Option(
-            metavar="FILE",
-            help="f, g: take t_r, T_w and T_r from this dfopt-machine/1 where they are not given; "
-            "for traces in nanoseconds.",
-            rich_help_panel=COSTS,
-        ),
-    ] = None
-    penalties: Annotated[
-        str | None,
-        Option(
-            metavar="[JOB=]FILE",
-            help="g: take T_r from a job of this dfopt-penalties/1, its path length and its "
-            "penalty without affinity after its longest quantum; for traces in nanoseconds.",
-            rich_help_panel=COSTS,
-        ),
-    ] = None
-    lines: Annotated[
-        Any,
-        Option(
-            parser=read_by("dfopt.compare.cost_model_choice:parse_lines"),
-            metavar="N|runtime:N",
-            help="f: lines that a dispatch reads if the trace does not say; with runtime: at most "
-            "what it had time for.",
-            rich_help_panel=COSTS,
-        ),
-    ] = None
-    leaves: Annotated[
-        Leaves | None,
-        Option(
-            help="f: how a dispatch leaves its fragment if the trace does not say; "
-            "by default dirty.",
-            rich_help_panel=COSTS,
-        ),
-    ] = None
-    model: Annotated[
-        str | None,
-        Option(
-            metavar="INSTANCE",
-            help="Take penalty, objective and flags from this instance. By default they are the "
-            "trace's own; without any, every change of fragment costs 1.",
-            rich_help_panel=COSTS,
-        ),
-    ] = None
-    cold_start: Annotated[
-        bool | None,
-        Option(
-            "--cold-start/--no-cold-start",
-            help="Whether the first dispatch on a CPU pays for loading its fragment.",
-            rich_help_panel=COSTS,
-        ),
-    ] = None
+    What switches cost
+    ------------------
+    penalty
+        f or lines: lines are read one by one; g or whole: the whole cache at every change of
+        fragment; matrix or table: by type, as in the trace's header or the instance of --model. By
+        default it follows from the costs that are given.
+    fill : N
+        g: time to fill the cache (T_r).
+    read_line : N
+        f: time to read a line (t_r).
+    write_back : N
+        f, g: time to write the cache back (T_w).
+    machine : FILE
+        f, g: take t_r, T_w and T_r from this dfopt-machine/1 where they are not given; for traces
+        in nanoseconds.
+    penalties : [JOB=]FILE
+        g: take T_r from a job of this dfopt-penalties/1, its path length and its penalty without
+        affinity after its longest quantum; for traces in nanoseconds.
+    lines : N|runtime:N
+        f: lines that a dispatch reads if the trace does not say; with runtime: at most what it had
+        time for.
+    leaves
+        f: how a dispatch leaves its fragment if the trace does not say; by default dirty.
+    model : INSTANCE
+        Take penalty, objective and flags from this instance. By default they are the trace's own;
+        without any, every change of fragment costs 1.
+    cold_start
+        Whether the first dispatch on a CPU pays for loading its fragment.
+    """
+
+    penalty: Literal["f", "lines", "g", "whole", "matrix", "table"] | None = None
+    fill: Natural | None = None
+    read_line: Natural | None = None
+    write_back: Natural | None = None
+    machine: str | None = None
+    penalties: str | None = None
+    lines: Annotated[Any, read_by("dfopt.compare.cost_model_choice:parse_lines")] = None
+    leaves: Leaves | None = None
+    model: str | None = None
+    cold_start: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelOptions(CostOptions):
-    """Options about switch costs and about what is minimised."""
+    """Options about switch costs and about what is minimised.
 
-    objective: Annotated[
-        Objective | None,
-        Option(
-            help="What to minimise (makespan: for instances only).",
-            rich_help_panel=COSTS,
-        ),
-    ] = None
-    final_write_back: Annotated[
-        bool | None,
-        Option(
-            "--final-write-back/--no-final-write-back",
-            help="Whether the last dispatch on a CPU pays for what it left dirty.",
-            rich_help_panel=COSTS,
-        ),
-    ] = None
-    capacity: Annotated[
-        Any,
-        Option(
-            parser=read_by("dfopt.compare.cost_model_choice:parse_capacity"),
-            metavar="observed|balanced|unlimited|N",
-            help="Largest number of dispatches on a CPU in a window; observed (the default): the "
-            "largest number that the trace ran on one CPU.",
-            rich_help_panel=WINDOWS,
-        ),
-    ] = None
-    unmanaged: Annotated[
-        Literal["transparent", "evict"],
-        Option(
-            help="What a task without a fragment does: leave the cache alone, or evict its "
-            "content.",
-            rich_help_panel=COSTS,
-        ),
-    ] = "transparent"
-    broken_chains: Annotated[
-        Literal["bridge", "cut"],
-        Option(
-            help="Where the trace lacks a switch: bridge the gap, or cut the window there.",
-            rich_help_panel=WINDOWS,
-        ),
-    ] = "bridge"
+    What switches cost
+    ------------------
+    objective
+        What to minimise (makespan: for instances only).
+    final_write_back
+        Whether the last dispatch on a CPU pays for what it left dirty.
+    unmanaged
+        What a task without a fragment does: leave the cache alone, or evict its content.
+
+    Windows of dispatches
+    ---------------------
+    capacity : observed|balanced|unlimited|N
+        Largest number of dispatches on a CPU in a window; observed (the default): the largest
+        number that the trace ran on one CPU.
+    broken_chains
+        Where the trace lacks a switch: bridge the gap, or cut the window there.
+    """
+
+    objective: Objective | None = None
+    final_write_back: bool | None = None
+    capacity: Annotated[Any, read_by("dfopt.compare.cost_model_choice:parse_capacity")] = None
+    unmanaged: Literal["transparent", "evict"] = "transparent"
+    broken_chains: Literal["bridge", "cut"] = "bridge"
 
 
 def model_choice(options: CostOptions) -> ModelChoice:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
-
-from typer import Option
+from typing import Literal
 
 from dfopt.errors import FileError
 from dfopt.files import read_instance
@@ -21,22 +19,8 @@ ProgramFormat = Literal["lp", "mps"]
 def export(
     instance_file: InstanceArgument,
     *,
-    output: Annotated[
-        str,
-        Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help="Where to write it; - is standard output. The name ends in .lp or .mps.",
-        ),
-    ] = "-",
-    program_format: Annotated[
-        ProgramFormat | None,
-        Option(
-            "--format",
-            help="The format, if the name of the file does not say it; lp on standard output.",
-        ),
-    ] = None,
+    output: str = "-",
+    program_format: ProgramFormat | None = None,
 ) -> None:
     """Write an instance as an integer program (LP or MPS).
 
@@ -44,6 +28,13 @@ def export(
     Comments at the top say what its variables mean. Formats: LP (CPLEX's) and MPS (free).
 
     Example: dfopt export instance.json -o model.lp
+
+    Options
+    -------
+    output : -o FILE
+        Where to write it; - is standard output. The name ends in .lp or .mps.
+    program_format : --format
+        The format, if the name of the file does not say it; lp on standard output.
     """
     chosen = program_format or format_of(output)
     if output != "-":

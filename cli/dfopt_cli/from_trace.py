@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from typer import Argument, BadParameter, Option
+from typer import BadParameter, Option
 
 from dfopt.files.streams import shown_name
 from dfopt_cli import completion
@@ -19,52 +19,13 @@ if TYPE_CHECKING:
 
 
 def from_trace(
-    traces: Annotated[
-        list[str],
-        Argument(
-            metavar="[POLICY=]TRACE...",
-            help="Traces of at least two policies. A policy is named before =, or in the trace's "
-            "header; traces of one policy are runs of it.",
-        ),
-    ],
+    traces: list[str],
     *,
-    output: Annotated[
-        str | None,
-        Option("--output", "-o", metavar="FILE", help="Write the model there."),
-    ] = None,
-    jobs: Annotated[
-        list[str] | None,
-        Option(
-            "--jobs",
-            metavar="SOURCE",
-            autocompletion=completion.sources,
-            help="What a job is: tgid or process, comm:REGEX, own, or whatever --df of 'dfopt "
-            "compare' takes. Once for all traces, or once for each in their order.",
-        ),
-    ] = None,
-    baseline: Annotated[
-        str | None,
-        Option(
-            metavar="POLICY",
-            help="The policy that others are compared with; by default that of the last trace.",
-        ),
-    ] = None,
-    penalties: Annotated[
-        str | None,
-        Option(
-            metavar="FILE",
-            help="What a reallocation costs each job, a dfopt-penalties/1; without it nothing, "
-            "which the model marks as assumed.",
-        ),
-    ] = None,
-    stays: Annotated[
-        bool,
-        Option(
-            "--stays",
-            help="The traces are those of 'dfopt simulate space-sharing': each dispatch is a "
-            "worker's stay on a processor.",
-        ),
-    ] = False,
+    output: str | None = None,
+    jobs: Annotated[list[str] | None, Option(autocompletion=completion.sources)] = None,
+    baseline: str | None = None,
+    penalties: str | None = None,
+    stays: bool = False,
 ) -> None:
     """Measure jobs under several policies in traces.
 
@@ -73,6 +34,28 @@ def from_trace(
     (the thread last ran on this CPU), and the interval between them.
 
     Example: dfopt model from-trace fair=a.txt batch=b.txt --jobs tgid -o model.toml
+
+    Arguments
+    ---------
+    traces : [POLICY=]TRACE...
+        Traces of at least two policies. A policy is named before =, or in the trace's header;
+        traces of one policy are runs of it.
+
+    Options
+    -------
+    output : -o FILE
+        Write the model there.
+    jobs : SOURCE
+        What a job is: tgid or process, comm:REGEX, own, or whatever --df of 'dfopt compare' takes.
+        Once for all traces, or once for each in their order.
+    baseline : POLICY
+        The policy that others are compared with; by default that of the last trace.
+    penalties : FILE
+        What a reallocation costs each job, a dfopt-penalties/1; without it nothing, which the model
+        marks as assumed.
+    stays
+        The traces are those of 'dfopt simulate space-sharing': each dispatch is a worker's stay on
+        a processor.
     """
     from dfopt_models.measure import (
         NO_PENALTIES,

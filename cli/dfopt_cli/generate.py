@@ -14,16 +14,9 @@ from dfopt.errors import DfoptError, InstanceError
 from dfopt.files import instance_to_document, write_instance
 from dfopt.problem.instance import Instance, Objective
 from dfopt.problem.penalties import PenaltyF, PenaltyG
+from dfopt.structs import Natural, NonNegative, Positive
 from dfopt_cli.cost_options import PENALTIES
-from dfopt_cli.options import COSTS, TASKS
 from dfopt_cli.printing import print_json
-
-Tasks = Annotated[int, Option(min=1, help="Number of tasks.")]
-Cpus = Annotated[int, Option(min=1, help="Number of CPUs.")]
-Fragments = Annotated[
-    int,
-    Option(min=1, help="Number of data fragments, at most one for each task."),
-]
 
 
 def chances(text: str) -> tuple[float, float, float]:
@@ -49,52 +42,34 @@ def capacity(text: str) -> int | str:
 
 Made = TypeVar("Made")
 
-TargetOption = Annotated[
-    str,
-    Option("--output", "-o", metavar="FILE", help="Where to write it; - is standard output."),
-]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrawOptions:
-    """Options about the switch costs, and about what each task draws."""
+    """Options about the switch costs, and about what each task draws.
 
-    penalty: Annotated[
-        Literal["f", "lines", "g", "whole"],
-        Option(
-            help="f or lines: every task reads lines of its own; g or whole: a change of fragment "
-            "fills the cache.",
-            rich_help_panel=COSTS,
-        ),
-    ] = "f"
-    read_line: Annotated[
-        int | None,
-        Option(min=0, help="Time to read one line (f).  [default: 1]", rich_help_panel=COSTS),
-    ] = None
-    fill: Annotated[
-        int | None,
-        Option(min=0, help="Time to fill the cache (g).  [default: 40]", rich_help_panel=COSTS),
-    ] = None
-    write_back: Annotated[
-        int, Option(min=0, help="Time to write the cache back.", rich_help_panel=COSTS)
-    ] = 20
-    lines: Annotated[
-        int,
-        Option(
-            min=1,
-            help="The lines that a task reads are drawn uniformly from 1 to this (f).",
-            rich_help_panel=COSTS,
-        ),
-    ] = 40
-    leaves: Annotated[
-        Any,
-        Option(
-            parser=chances,
-            metavar="C,D,I",
-            help="Probabilities that a task leaves its fragment clean, dirty, invalidated (f).",
-            rich_help_panel=COSTS,
-        ),
-    ] = "0.5,0.2,0.3"
+    What switches cost
+    ------------------
+    penalty
+        f or lines: every task reads lines of its own; g or whole: a change of fragment fills the
+        cache.
+    read_line
+        Time to read one line (f).  [default: 1]
+    fill
+        Time to fill the cache (g).  [default: 40]
+    write_back
+        Time to write the cache back.
+    lines
+        The lines that a task reads are drawn uniformly from 1 to this (f).
+    leaves : C,D,I
+        Probabilities that a task leaves its fragment clean, dirty, invalidated (f).
+    """
+
+    penalty: Literal["f", "lines", "g", "whole"] = "f"
+    read_line: Natural | None = None
+    fill: Natural | None = None
+    write_back: Natural = 20
+    lines: Positive = 40
+    leaves: Annotated[Any, Option(parser=chances)] = "0.5,0.2,0.3"
 
     def parameters(self) -> dict[str, Any]:
         """Return the parameters of a family that the options say."""
@@ -116,71 +91,51 @@ class DrawOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstanceOptions:
-    """Options that every family has, and the file to write."""
+    """Options that every family has, and the file to write.
 
-    exec: Annotated[
-        int,
-        Option(
-            min=0,
-            help="Execution times are drawn uniformly from 1 to this; 0 gives every task 0.",
-            rich_help_panel=TASKS,
-        ),
-    ] = 0
-    size: Annotated[
-        int,
-        Option(
-            min=1,
-            help="Sizes of tasks are drawn uniformly from 1 to this.",
-            rich_help_panel=TASKS,
-        ),
-    ] = 1
-    capacity: Annotated[
-        Any,
-        Option(
-            parser=capacity,
-            metavar="balanced|unlimited|N",
-            help="Largest number of tasks on a CPU, or largest sum of their sizes; balanced: an "
-            "even share, rounded up.",
-            rich_help_panel=TASKS,
-        ),
-    ] = "balanced"
-    objective: Annotated[Objective, Option(help="What to minimise.", rich_help_panel=TASKS)] = (
-        Objective.MAX_PENALTY
-    )
-    cold_start: Annotated[
-        bool,
-        Option(
-            "--cold-start",
-            help="The first task of a CPU pays for loading its data.",
-            rich_help_panel=COSTS,
-        ),
-    ] = False
-    final_write_back: Annotated[
-        bool,
-        Option(
-            "--final-write-back",
-            help="The last task of a CPU pays for writing back.",
-            rich_help_panel=COSTS,
-        ),
-    ] = False
-    seed: Annotated[int, Option(min=0, help="The same seed gives the same instance.")] = 0
-    output: Annotated[
-        str,
-        Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help="Where to write the instance; - is standard output.",
-        ),
-    ] = "-"
+    Options
+    -------
+    seed
+        The same seed gives the same instance.
+    output : -o FILE
+        Where to write the instance; - is standard output.
+
+    What switches cost
+    ------------------
+    cold_start
+        The first task of a CPU pays for loading its data.
+    final_write_back
+        The last task of a CPU pays for writing back.
+
+    What tasks take, and what to minimise
+    -------------------------------------
+    exec
+        Execution times are drawn uniformly from 1 to this; 0 gives every task 0.
+    size
+        Sizes of tasks are drawn uniformly from 1 to this.
+    capacity : balanced|unlimited|N
+        Largest number of tasks on a CPU, or largest sum of their sizes; balanced: an even share,
+        rounded up.
+    objective
+        What to minimise.
+    """
+
+    exec: Natural = 0
+    size: Positive = 1
+    capacity: Annotated[Any, Option(parser=capacity)] = "balanced"
+    objective: Objective = Objective.MAX_PENALTY
+    cold_start: bool = False
+    final_write_back: bool = False
+    seed: Natural = 0
+    output: str = "-"
 
 
 def zipf(
     *,
-    tasks: Tasks,
-    cpus: Cpus,
-    fragments: Fragments,
-    skew: Annotated[float, Option(min=0, help="Exponent of the weights.")] = 1.0,
+    tasks: Positive,
+    cpus: Positive,
+    fragments: Positive,
+    skew: NonNegative = 1.0,
     drawn: DrawOptions,
     instance: InstanceOptions,
 ) -> None:
@@ -190,15 +145,26 @@ def zipf(
     rank r with probability proportional to 1/r^skew.
 
     Example: dfopt generate zipf --tasks 40 --cpus 4 --fragments 10 -o zipf.json
+
+    Options
+    -------
+    tasks
+        Number of tasks.
+    cpus
+        Number of CPUs.
+    fragments
+        Number of data fragments, at most one for each task.
+    skew
+        Exponent of the weights.
     """
     write(families.zipf, instance, drawn, tasks=tasks, cpus=cpus, fragments=fragments, skew=skew)
 
 
 def uniform(
     *,
-    tasks: Tasks,
-    cpus: Cpus,
-    fragments: Fragments,
+    tasks: Positive,
+    cpus: Positive,
+    fragments: Positive,
     drawn: DrawOptions,
     instance: InstanceOptions,
 ) -> None:
@@ -208,15 +174,24 @@ def uniform(
     likely.
 
     Example: dfopt generate uniform --tasks 40 --cpus 4 --fragments 10 -o uniform.json
+
+    Options
+    -------
+    tasks
+        Number of tasks.
+    cpus
+        Number of CPUs.
+    fragments
+        Number of data fragments, at most one for each task.
     """
     write(families.uniform, instance, drawn, tasks=tasks, cpus=cpus, fragments=fragments)
 
 
 def tight(
     *,
-    cpus: Cpus,
-    per_cpu: Annotated[int, Option(min=1, help="Number of tasks for each CPU.")],
-    fragments: Fragments,
+    cpus: Positive,
+    per_cpu: Positive,
+    fragments: Positive,
     drawn: DrawOptions = DrawOptions(penalty="g"),
     instance: InstanceOptions,
 ) -> None:
@@ -225,20 +200,26 @@ def tight(
     A row of tasks, the same number for each CPU, is cut into fragments at random places.
 
     Example: dfopt generate tight --cpus 4 --per-cpu 10 --fragments 9 -o tight.json
+
+    Options
+    -------
+    cpus
+        Number of CPUs.
+    fragments
+        Number of data fragments, at most one for each task.
+    per_cpu
+        Number of tasks for each CPU.
     """
     write(families.tight, instance, drawn, cpus=cpus, per_cpu=per_cpu, fragments=fragments)
 
 
 def matrix(
     *,
-    tasks: Tasks,
-    cpus: Cpus,
-    types: Annotated[int, Option(min=1, help="Number of task types.")],
-    largest: Annotated[int, Option(min=1, help="Largest switch cost.")] = 40,
-    triangle: Annotated[
-        bool,
-        Option("--triangle", help="Make sure that a detour through a third type never costs less."),
-    ] = False,
+    tasks: Positive,
+    cpus: Positive,
+    types: Positive,
+    largest: Positive = 40,
+    triangle: bool = False,
     instance: InstanceOptions,
 ) -> None:
     """Draw a random table of switch costs.
@@ -248,6 +229,19 @@ def matrix(
     for the last one.
 
     Example: dfopt generate matrix --tasks 12 --cpus 3 --types 4 --triangle -o matrix.json
+
+    Options
+    -------
+    tasks
+        Number of tasks.
+    cpus
+        Number of CPUs.
+    types
+        Number of task types.
+    largest
+        Largest switch cost.
+    triangle
+        Make sure that a detour through a third type never costs less.
     """
     write(
         families.matrix,
@@ -262,10 +256,10 @@ def matrix(
 
 def adversary_round_robin(
     *,
-    dispatches: Annotated[int, Option(min=1, help="Number of dispatches.")],
-    fragments: Annotated[int, Option(min=1, help="Number of threads, each with a fragment.")],
-    cpus: Cpus,
-    output: TargetOption = "-",
+    dispatches: Positive,
+    fragments: Positive,
+    cpus: Positive,
+    output: str = "-",
 ) -> None:
     """Make a trace that is hard with little look-ahead.
 
@@ -275,6 +269,17 @@ def adversary_round_robin(
     of the future.
 
     Example: dfopt generate adversary-round-robin --dispatches 600 --fragments 5 --cpus 4 -o a.jsonl
+
+    Options
+    -------
+    cpus
+        Number of CPUs.
+    output : -o FILE
+        Where to write it; - is standard output.
+    dispatches
+        Number of dispatches.
+    fragments
+        Number of threads, each with a fragment.
     """
     from dfopt.trace.writing import write_trace
     from dfopt_models.online.adversaries import round_robin_trace
@@ -287,38 +292,12 @@ def adversary_round_robin(
 
 def adversary_balance(
     *,
-    cpus: Cpus,
-    share: Annotated[
-        int,
-        Option(
-            min=1,
-            help="Tasks of each CPU: a multiple of the number of CPUs, and at least twice it.",
-        ),
-    ],
-    policy: Annotated[
-        Literal["fewest-visits", "least-loaded", "spread"],
-        Option(
-            help="Whom the sequence is made for. fewest-visits: a fragment stays on its CPU, and "
-            "then goes where the fewest fragments are; least-loaded: each task goes where the "
-            "fewest tasks are; spread: a fragment leaves its CPU after √share tasks.",
-        ),
-    ] = "fewest-visits",
-    balance: Annotated[
-        float,
-        Option(
-            min=1,
-            help="When some CPU has more than this times the mean room, the tasks that are left "
-            "get fragments of their own.",
-        ),
-    ] = 2.0,
-    schedule: Annotated[
-        str | None,
-        Option(
-            metavar="FILE",
-            help="Where to write what the policy does, a result that 'dfopt compare' takes.",
-        ),
-    ] = None,
-    output: TargetOption = "-",
+    cpus: Positive,
+    share: Positive,
+    policy: Literal["fewest-visits", "least-loaded", "spread"] = "fewest-visits",
+    balance: Annotated[float, Option(min=1)] = 2.0,
+    schedule: str | None = None,
+    output: str = "-",
 ) -> None:
     """Make an instance that is hard without slack.
 
@@ -327,6 +306,24 @@ def adversary_balance(
     on where the policy puts them.
 
     Example: dfopt generate adversary-balance --cpus 8 --share 16 --schedule s.json -o a.json
+
+    Options
+    -------
+    cpus
+        Number of CPUs.
+    output : -o FILE
+        Where to write it; - is standard output.
+    share
+        Tasks of each CPU: a multiple of the number of CPUs, and at least twice it.
+    policy
+        Whom the sequence is made for. fewest-visits: a fragment stays on its CPU, and then goes
+        where the fewest fragments are; least-loaded: each task goes where the fewest tasks are;
+        spread: a fragment leaves its CPU after √share tasks.
+    balance
+        When some CPU has more than this times the mean room, the tasks that are left get fragments
+        of their own.
+    schedule : FILE
+        Where to write what the policy does, a result that 'dfopt compare' takes.
     """
     from dfopt.files.instance_document import fingerprint
     from dfopt.files.result_document import write_result

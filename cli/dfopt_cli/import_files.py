@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-from typer import Argument, BadParameter, Exit, Option
+from typer import BadParameter, Exit
 
 from dfopt.errors import DfoptError, FileError
 from dfopt.files import instance_to_document, write_instance
 from dfopt.files.imported import import_instance, stem
+from dfopt.structs import Positive
 from dfopt_cli.exit_codes import FAILED
 from dfopt_cli.failures import naming
 from dfopt_cli.output_files import output_folder, refuse_overwriting
@@ -17,28 +17,10 @@ from dfopt_cli.printing import print_json, say, with_options
 
 
 def import_files(
-    files: Annotated[
-        list[str],
-        Argument(metavar="FILE", help="Files of other tools."),
-    ],
+    files: list[str],
     *,
-    cpus: Annotated[
-        int | None,
-        Option(
-            min=1,
-            help="Number of CPUs, for files that leave it open: task graphs, and bins with setups. "
-            "For bins with colours, instead of the number in the file.",
-        ),
-    ] = None,
-    output: Annotated[
-        str,
-        Option(
-            "--output",
-            "-o",
-            metavar="FILE|FOLDER",
-            help="Where to write the instance; - is standard output. Of several files: a folder.",
-        ),
-    ] = "-",
+    cpus: Positive | None = None,
+    output: str = "-",
 ) -> None:
     """Make instances from files of other tools.
 
@@ -48,6 +30,19 @@ def import_files(
     are written.
 
     Example: dfopt import ft53.atsp -o ft53.json
+
+    Arguments
+    ---------
+    files : FILE
+        Files of other tools.
+
+    Options
+    -------
+    cpus
+        Number of CPUs, for files that leave it open: task graphs, and bins with setups. For bins
+        with colours, instead of the number in the file.
+    output : -o FILE|FOLDER
+        Where to write the instance; - is standard output. Of several files: a folder.
     """
     if len(files) == 1 and not Path(output).is_dir():
         with naming(files[0]):

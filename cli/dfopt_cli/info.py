@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from typer import Argument, BadParameter, Option
+from typer import BadParameter
 
 from dfopt.errors import FileError
 from dfopt.files.formats import Format, described, document_format, may_be_trace, named_format
@@ -18,19 +16,10 @@ from dfopt_cli.trace_options import LabelOptions
 
 
 def info(
-    file: Annotated[
-        str,
-        Argument(
-            metavar="FILE",
-            help="An instance, or a trace of any kind; it may be gzipped, and - is standard input.",
-        ),
-    ],
+    file: str,
     *,
     labels: LabelOptions,
-    verbose: Annotated[
-        bool,
-        Option("--verbose", "-v", help="Also show which threads of a trace waited longest."),
-    ] = False,
+    verbose: bool = False,
     as_json: JsonOption = False,
 ) -> None:
     """Show what a file holds: an instance or a trace.
@@ -38,6 +27,16 @@ def info(
     The options about labels are for traces.
 
     Example: dfopt info instances/hackbench-4-groups-100.json
+
+    Arguments
+    ---------
+    file : FILE
+        An instance, or a trace of any kind; it may be gzipped, and - is standard input.
+
+    Options
+    -------
+    verbose : -v
+        Also show which threads of a trace waited longest.
     """
     with naming(file):
         kind = named_format(first_bytes(file))

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import inspect
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_args, get_type_hints
 
+from msgspec import Meta
 from typer import Argument, BadParameter, Option
 from typer.core import TyperCommand
 
+from dfopt.checks import LARGEST_TOTAL
 from dfopt_cli.failures import naming, usage
 
 if TYPE_CHECKING:
@@ -21,24 +25,31 @@ Result = TypeVar("Result")
 
 STANDARD_INPUT = "-"
 
-LABELS = "Which threads share data"
-COLUMNS = "Columns of the log"
-TIMES = "Times and loads"
-COSTS = "What switches cost"
-TASKS = "What tasks take, and what to minimise"
 INSTANCE = "The instance that is written"
-WINDOWS = "Windows of dispatches"
 SEARCH = "How to search"
 WORK = "Time and processes"
 HEADINGS = (
-    *("Arguments", "Options"),
-    *(LABELS, COLUMNS, TIMES, COSTS, TASKS, INSTANCE, WINDOWS, SEARCH, WORK),
+    "Arguments",
+    "Options",
+    "Which threads share data",
+    "Columns of the log",
+    "Times and loads",
+    "What switches cost",
+    "What tasks take, and what to minimise",
+    INSTANCE,
+    "Windows of dispatches",
+    SEARCH,
+    WORK,
 )
 """Headings of help in their order: options that few people need stand under the later ones."""
 
+SECTION = re.compile(r"\n\n(.+)\n-{3,}\n")
+ENTRY = re.compile(r"^(\w+)(?: : (.+))?\n((?: .+\n?)+)", re.MULTILINE)
+"""The sections of a docstring, and what they say of each option: see :func:`as_command`."""
 
-def read_by(name: str) -> Callable[[str], Any]:
-    """Return what reads a text of the command line by a function of the library.
+
+def read_by(name: str) -> Any:
+    """Return the option of Typer's whose text a function of the library reads.
 
     The library is loaded when there is a text to read. Its errors are wrong usage.
 
@@ -47,7 +58,7 @@ def read_by(name: str) -> Callable[[str], Any]:
     name
         The function, as ``module:function``.
     """
-    return lambda text: usage(lambda: resolve_name(name)(text))
+    return Option(parser=lambda text: usage(lambda: resolve_name(name)(text)))
 
 
 def domains_of(text: str) -> CacheDomains:
@@ -145,41 +156,90 @@ def refuse_second_reading(files: Sequence[str]) -> None:
         raise BadParameter("standard input (-) can be read once only; name files")
 
 
-def with_option_groups(command: Callable[..., Result]) -> Callable[..., Result]:
-    """Return a command that takes the fields of its dataclass parameters as options.
+def as_command(function: Callable[..., Result]) -> Callable[..., Result]:
+    """Return a function as Typer takes it, with the options that its docstring describes.
 
-    Typer sees every field as a parameter of its own, in the place of the dataclass; the command
-    gets the dataclass. Where such a parameter has a default, the options have the defaults that
-    it holds.
+    A section of the docstring is a heading of the help. In it stands each option by the name of its
+    parameter; behind a colon come its other names and the word for its value, if it has any; below
+    stands what it means. The annotation of the parameter says the rest: by a type of documents such
+    as ``Natural``, or by an option of Typer's.
+
+    The fields of a dataclass that is a parameter are options, too, described by the docstring of
+    the dataclass. Typer sees each field as a parameter; the function gets the dataclass. Where
+    such a parameter has a default, the options have the defaults that it holds.
     """
-    signature = inspect.signature(command, eval_str=True)
+    meaning, said = described(function)
+    signature = inspect.signature(function, eval_str=True)
     parameters: list[inspect.Parameter] = []
     groups: dict[str, tuple[Any, list[str]]] = {}
     for parameter in signature.parameters.values():
         group = parameter.annotation
         if not is_dataclass(group):
-            parameters.append(parameter)
+            parameters.append(completed(parameter, said))
             continue
         hints = get_type_hints(group, include_extras=True)
+        of_group = dict(
+            pair for kind in parameter.annotation.__mro__ for pair in described(kind)[1].items()
+        )
         groups[parameter.name] = (group, [field.name for field in fields(group)])
         for field in fields(group):
             default = getattr(parameter.default, field.name, field.default)
-            parameters.append(
-                inspect.Parameter(
-                    field.name,
-                    inspect.Parameter.KEYWORD_ONLY,
-                    default=inspect.Parameter.empty if default is MISSING else default,
-                    annotation=hints[field.name],
-                )
+            option = inspect.Parameter(
+                field.name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=inspect.Parameter.empty if default is MISSING else default,
+                annotation=hints[field.name],
             )
+            parameters.append(completed(option, of_group))
 
-    @functools.wraps(command)
-    def with_groups(**values: Any) -> Result:
+    @functools.wraps(function)
+    def command(**values: Any) -> Result:
         for name, (group, names) in groups.items():
             values[name] = group(**{option: values.pop(option) for option in names})
-        return command(**values)
+        return function(**values)
 
-    with_groups.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-    with_groups.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    del with_groups.__wrapped__
-    return with_groups
+    command.__doc__ = meaning
+    command.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    del command.__wrapped__
+    return command
+
+
+def described(holder: Any) -> tuple[str, dict[str, tuple[str, str, str]]]:
+    """Return a docstring up to its sections, and of each option in these three texts.
+
+    They are the heading, the names with the word for the value, and the meaning.
+    """
+    before, *sections = SECTION.split(inspect.cleandoc(holder.__doc__ or ""))
+    return before, {
+        name: (heading, written, " ".join(line.strip() for line in meaning.splitlines()))
+        for heading, entries in zip(sections[::2], sections[1::2], strict=True)
+        for name, written, meaning in ENTRY.findall(entries)
+    }
+
+
+def completed(
+    parameter: inspect.Parameter, said: dict[str, tuple[str, str, str]]
+) -> inspect.Parameter:
+    """Return a parameter with what a docstring says of it as an option."""
+    if parameter.name not in said:
+        return parameter
+    heading, written, meaning = said[parameter.name]
+    kind = parameter.annotation
+    # Of a type that may be None, the other part is annotated.
+    parts = (kind, *get_args(kind))
+    mark = next((mark for part in parts for mark in getattr(part, "__metadata__", ())), None)
+    option: Any = Argument() if heading == "Arguments" else Option()
+    if isinstance(mark, Meta):
+        option.min, option.max = mark.ge, None if mark.le == LARGEST_TOTAL else mark.le
+    elif mark is not None:
+        kind, option = kind.__origin__, copy.copy(mark)
+    names = [word for word in written.split() if word.startswith("-")]
+    value = " ".join(word for word in written.split() if word not in names)
+    if kind is bool or names:
+        long = [f"--{parameter.name.replace('_', '-')}"]
+        option.param_decls = names if names and names[0].startswith("--") else long + names
+    option.metavar = value or option.metavar
+    option.help, option.rich_help_panel = meaning, heading
+    option.default = ... if parameter.default is parameter.empty else parameter.default
+    return parameter.replace(annotation=kind, default=option)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
-from typer import Argument, BadParameter, Option
+from typer import Argument, BadParameter
 
 from dfopt.errors import DfoptError
 from dfopt_cli import completion
@@ -41,14 +40,13 @@ from dfopt_cli.options import (
 )
 from dfopt_cli.output_files import save_drawn
 from dfopt_cli.printing import say, with_options
-from dfopt_cli.trace_options import LabelOptions, WaitOption, WindowOptions, WorkOptions
+from dfopt_cli.trace_options import LabelOptions, WaitOptions, WindowOptions, WorkOptions
 from dfopt_models.growth import GrowthPath
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from dfopt.compare import Comparison
-    from dfopt.compare.written_times import PermittedWait
 
 TracesArgument = Annotated[
     list[str],
@@ -69,18 +67,6 @@ ModelsArgument = Annotated[
 ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LimitOptions(WorkOptions):
-    """Options about how long dispatches may wait, and about where the work is done."""
-
-    wait: WaitOption = None
-
-    @property
-    def waits(self) -> tuple[PermittedWait, ...]:
-        """The waits, each once."""
-        return tuple(dict.fromkeys(self.wait or ()))
-
-
 def schedule(instance: InstanceArgument, result: ResultArgument, output: PictureOption) -> None:
     """Draw a schedule as a Gantt chart.
 
@@ -97,10 +83,7 @@ def schedule(instance: InstanceArgument, result: ResultArgument, output: Picture
 
 
 def profile(
-    rows: Annotated[
-        list[str],
-        Argument(metavar="CSV", help="Rows that 'dfopt bench -o' wrote."),
-    ],
+    rows: list[str],
     *,
     output: PictureOption,
 ) -> None:
@@ -111,6 +94,11 @@ def profile(
     begins with the share on which it is the fastest, and ends with the share that it solves.
 
     Example: dfopt plot profile rows.csv -o profile.svg
+
+    Arguments
+    ---------
+    rows : CSV
+        Rows that 'dfopt bench -o' wrote.
     """
     from dfopt.bench import performance_ratios, read_rows
     from dfopt.plot import plot_profile
@@ -164,7 +152,8 @@ def frontier(
     output: PictureOption,
     labels: LabelOptions,
     model: ModelOptions,
-    limits: LimitOptions,
+    limits: WaitOptions,
+    work: WorkOptions,
     quiet: QuietOption = False,
 ) -> None:
     """Draw costs against waiting, recorded and attainable.
@@ -179,11 +168,11 @@ def frontier(
 
     plan = Plan(
         labels=labels,
-        work=limits,
+        work=work,
         choice=choice_for_traces(model),
         waits=limits.waits or "usual",
     )
-    options = (labels, model, limits)
+    options = (labels, model, limits, work)
     draw(plot_frontier, traces, output, plan, options, quiet=quiet, check=check_rows)
 
 
@@ -193,7 +182,8 @@ def attainable(
     output: PictureOption,
     labels: LabelOptions,
     model: ModelOptions,
-    limits: LimitOptions,
+    limits: WaitOptions,
+    work: WorkOptions,
     quiet: QuietOption = False,
 ) -> None:
     """Draw what was paid and what could have been paid.
@@ -206,8 +196,8 @@ def attainable(
     from dfopt.plot import plot_attainable
     from dfopt.plot.attainable import check_bars
 
-    plan = Plan(labels=labels, work=limits, choice=choice_for_traces(model), waits=limits.waits)
-    options = (labels, model, limits)
+    plan = Plan(labels=labels, work=work, choice=choice_for_traces(model), waits=limits.waits)
+    options = (labels, model, limits, work)
     draw(plot_attainable, traces, output, plan, options, quiet=quiet, check=check_bars)
 
 
@@ -333,9 +323,7 @@ def counters(
     output: PictureOption,
     long: LongOption = None,
     cpu: CpuOption = None,
-    warm_up: Annotated[
-        bool, Option("--warm-up", help="Draw the warm-up of the model's first thread type.")
-    ] = False,
+    warm_up: bool = False,
 ) -> None:
     """Draw how fast each task type is after each other one.
 
@@ -343,6 +331,11 @@ def counters(
     faster after it was dispatched; only models have that.
 
     Example: dfopt plot counters ziemba -o counters.svg
+
+    Options
+    -------
+    warm_up
+        Draw the warm-up of the model's first thread type.
     """
     draw_counters(file, output, long=long, cpu=cpu, warm_up=warm_up)
 

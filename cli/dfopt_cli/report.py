@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import shlex
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from typer import Argument, BadParameter, Option
+from typer import BadParameter
 
 from dfopt.errors import FileError
 from dfopt.files.storage import write_text
@@ -14,40 +14,22 @@ from dfopt_cli.compare_traces import Plan, choice_for_traces, compare_traces, sa
 from dfopt_cli.cost_options import ModelOptions
 from dfopt_cli.options import DomainsOption, QuietOption
 from dfopt_cli.output_files import check_output
-from dfopt_cli.trace_options import LabelOptions, OrderFreeOption, WaitOption, WindowOptions
+from dfopt_cli.trace_options import FrontierOptions, LabelOptions, WindowOptions
 
 if TYPE_CHECKING:
     from dfopt.trace import Trace
-
-PageOption = Annotated[
-    str,
-    Option(
-        "--output",
-        "-o",
-        metavar="FILE",
-        help="Where to write the page; its name ends in .html.",
-    ),
-]
 
 SUFFIXES = (".html", ".htm")
 """How the name of a page may end."""
 
 
 def report(
-    files: Annotated[
-        list[str],
-        Argument(
-            metavar="FILE",
-            help="Traces (text of perf or ftrace, systrace, Perfetto, Chrome JSON or "
-            "dfopt-trace/1), or comparisons that 'dfopt compare -o' wrote.",
-        ),
-    ],
+    files: list[str],
     *,
-    output: PageOption,
+    output: str,
     labels: LabelOptions,
     model: ModelOptions,
-    wait: WaitOption = None,
-    order_free: OrderFreeOption = False,
+    frontier: FrontierOptions,
     windows: WindowOptions,
     domains: DomainsOption = None,
     quiet: QuietOption = False,
@@ -64,6 +46,17 @@ def report(
     Exit code 4: Ctrl-C came first; the page has what is known by then.
 
     Example: dfopt report trace.txt --df tgid --wait 1ms --foresight -o report.html
+
+    Arguments
+    ---------
+    files : FILE
+        Traces (text of perf or ftrace, systrace, Perfetto, Chrome JSON or dfopt-trace/1), or
+        comparisons that 'dfopt compare -o' wrote.
+
+    Options
+    -------
+    output : -o FILE
+        Where to write the page; its name ends in .html.
     """
     from dfopt.report import check_packages, report_page
 
@@ -71,18 +64,18 @@ def report(
     if not output.lower().endswith(SUFFIXES):
         raise FileError("is no name of a page; let it end in .html", file=output or "''")
     check_output(output, *files)
-    if order_free and wait:
+    if frontier.order_free and frontier.wait:
         raise BadParameter("--order-free leaves out what --wait is about; give one of them")
     plan = Plan(
         labels=labels,
         work=windows,
         choice=choice_for_traces(model),
         windows=windows.chosen(default="whole"),
-        waits=None if order_free else tuple(dict.fromkeys(wait or ())),
+        waits=frontier.wanted,
         time_limit=windows.time_limit,
         domains=domains,
     )
-    saved = saved_among(files, labels, model, windows, wait or ())
+    saved = saved_among(files, labels, model, windows, frontier.waits)
     traces: list[Trace | None] = []
     compared = compare_traces(files, plan, quiet=quiet, saved=saved, on_trace=traces.append)
     page = report_page(

@@ -12,17 +12,15 @@ from dfopt_cli.printing import print_json
 
 
 def schema(
-    name: Annotated[
-        str,
-        Argument(
-            metavar="NAME",
-            help="The format, such as instance or dfopt-instance/1.",
-            autocompletion=completion.schemas,
-        ),
-    ],
+    name: Annotated[str, Argument(autocompletion=completion.schemas)],
 ) -> None:
     """Print a format's JSON Schema.
 
     Example: dfopt schema instance > dfopt-instance.schema.json
+
+    Arguments
+    ---------
+    name : NAME
+        The format, such as instance or dfopt-instance/1.
     """
     print_json(files.schema(name))

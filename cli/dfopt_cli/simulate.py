@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
+from msgspec import Meta
 from typer import Argument, BadParameter, Exit, Option
 
 from dfopt.errors import DfoptError
 from dfopt.render import printable
+from dfopt.structs import Natural, Positive
 from dfopt_cli import completion
 from dfopt_cli.cost_options import CostOptions
 from dfopt_cli.exit_codes import NOT_PROVEN
@@ -29,73 +32,54 @@ if TYPE_CHECKING:
     from dfopt.simulate.simulation import Run
     from dfopt_models.space_sharing import Mix
 
-RUN_QUEUE_POLICIES = ("linux-o1", "data-affinity", "fcfs")
-SPACE_SHARING_POLICIES = ("equipartition", "dynamic", "dyn-aff", "dyn-aff-nopri", "dyn-aff-delay")
+RUN_QUEUE_POLICIES = ["linux-o1", "data-affinity", "fcfs"]
+SPACE_SHARING_POLICIES = ["equipartition", "dynamic", "dyn-aff", "dyn-aff-nopri", "dyn-aff-delay"]
+
+RunQueuePolicies = Annotated[list[str], Option(autocompletion=completion.run_queue_policies)]
+SpaceSharingPolicies = Annotated[
+    list[str], Option(autocompletion=completion.space_sharing_policies)
+]
 
 HINT = "Ctrl-C stops with those that are finished"
 
 MOST_REPLICATIONS = 100_000
 """At most this many, since all of them are kept in memory."""
 
-ReplicationsOption = Annotated[
-    int,
-    Option(min=1, max=MOST_REPLICATIONS, help="Number of simulations of each policy."),
-]
 
-SeedOption = Annotated[
-    int, Option(min=0, help="Seed of the first replication; each further one adds 1.")
-]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplicationOptions:
+    """Options about how often a simulation runs.
+
+    Options
+    -------
+    replications
+        Number of simulations of each policy.
+    seed
+        Seed of the first replication; each further one adds 1.
+    """
+
+    replications: Annotated[int, Meta(ge=1, le=MOST_REPLICATIONS)] = 1
+    seed: Natural = 0
+    workers: WorkersOption = None
+
+    @property
+    def seeds(self) -> range:
+        """The seeds of the replications."""
+        return range(self.seed, self.seed + self.replications)
 
 
 def run_queue(
-    scenarios: Annotated[
-        list[str],
-        Argument(
-            metavar="SCENARIO",
-            autocompletion=completion.scenarios,
-            help="Names of scenarios that come with dfopt (all: every one), TOML "
-            "files, recorded traces, whose threads then run under the policies, or a workload of "
-            "your own (file.py or module:Class; give --cpus).",
-        ),
-    ],
+    scenarios: Annotated[list[str], Argument(autocompletion=completion.scenarios)],
     *,
     policy: Annotated[
-        list[str],
-        Option(
-            metavar="POLICY",
-            autocompletion=completion.run_queue_policies,
-            help="Policy to simulate; may be given several times. all: every policy that fits. A "
-            "policy of your own is module:Class or file.py.",
-        ),
-    ] = list(RUN_QUEUE_POLICIES),  # noqa: B006 - Typer copies it
-    output: Annotated[
-        str | None,
-        Option(
-            "--output",
-            "-o",
-            metavar="FOLDER",
-            help="Write a trace of every simulation there, and summary.json.",
-        ),
-    ] = None,
-    plain: Annotated[bool, Option("--plain", help="Do not compress the traces.")] = False,
-    settings: Annotated[
-        list[str] | None,
-        Option(
-            "--set",
-            metavar="KEY=VALUE",
-            help="Set a parameter of the workload, such as rooms=20, or another value of the "
-            "scenario: machine.switch_time, penalty.write_back, policy.NAME.time_slice. May be "
-            "given several times.",
-        ),
-    ] = None,
-    cpus: Annotated[
-        int | None,
-        Option(min=1, help="Number of CPUs; the same as --set machine.cpus=N."),
-    ] = None,
+        list[str], Option(autocompletion=completion.run_queue_policies)
+    ] = RUN_QUEUE_POLICIES,
+    output: str | None = None,
+    plain: bool = False,
+    settings: list[str] | None = None,
+    cpus: Positive | None = None,
     domains: DomainsOption = None,
-    replications: ReplicationsOption = 1,
-    seed: SeedOption = 0,
-    workers: WorkersOption = None,
+    runs: ReplicationOptions,
     labels: LabelOptions,
     costs: CostOptions,
     as_json: JsonOption = False,
@@ -109,6 +93,28 @@ def run_queue(
     Ctrl-C keeps the simulations that are finished. Exit code 4: Ctrl-C came first.
 
     Example: dfopt simulate run-queue chat --policy fcfs --policy mine.py --set rooms=20 -o traces
+
+    Arguments
+    ---------
+    scenarios : SCENARIO
+        Names of scenarios that come with dfopt (all: every one), TOML files, recorded traces, whose
+        threads then run under the policies, or a workload of your own (file.py or module:Class;
+        give --cpus).
+
+    Options
+    -------
+    policy : POLICY
+        Policy to simulate; may be given several times. all: every policy that fits. A policy of
+        your own is module:Class or file.py.
+    output : -o FOLDER
+        Write a trace of every simulation there, and summary.json.
+    plain
+        Do not compress the traces.
+    settings : --set KEY=VALUE
+        Set a parameter of the workload, such as rooms=20, or another value of the scenario:
+        machine.switch_time, penalty.write_back, policy.NAME.time_slice. May be given several times.
+    cpus
+        Number of CPUs; the same as --set machine.cpus=N.
     """
     from dfopt.simulate.runs import simulate_all
     from dfopt.simulate.tables import run_tables
@@ -122,8 +128,8 @@ def run_queue(
         done = simulate_all(
             subjects,
             list(dict.fromkeys(policy)),
-            seeds=range(seed, seed + replications),
-            processes=workers,
+            seeds=runs.seeds,
+            processes=runs.workers,
             folder=folder,
             is_plain=plain,
             on_progress=show,
@@ -176,53 +182,15 @@ def tell_without_effect(done: Runs) -> None:
 
 
 def space_sharing(
-    mix: Annotated[
-        str,
-        Argument(
-            metavar="MIX",
-            autocompletion=completion.mixes,
-            help="The jobs and the machine, a TOML file (- is standard input), or a name: "
-            "mix-1 to mix-6.",
-        ),
-    ],
+    mix: Annotated[str, Argument(autocompletion=completion.mixes)],
     *,
     policy: Annotated[
-        list[str],
-        Option(
-            metavar="POLICY",
-            autocompletion=completion.space_sharing_policies,
-            help="Policy to simulate; may be given several times. A policy of your own is "
-            "module:Class or file.py.",
-        ),
-    ] = list(SPACE_SHARING_POLICIES),  # noqa: B006 - Typer copies it
-    replications: ReplicationsOption = 10,
-    seed: SeedOption = 0,
-    workers: WorkersOption = None,
-    output: Annotated[
-        str | None,
-        Option(
-            "--output",
-            "-o",
-            metavar="MODEL",
-            help="Write the figures there as a response-time model, as TOML; with --alone draw "
-            "them there, as .svg, .png or .pdf.",
-        ),
-    ] = None,
-    alone: Annotated[
-        bool,
-        Option(
-            "--alone",
-            help="Run each application alone, and show the share of its time in which 1, 2, … "
-            "processors run its threads, and its average demand.",
-        ),
-    ] = False,
-    trace_dir: Annotated[
-        str | None,
-        Option(
-            metavar="FOLDER",
-            help="Write a trace of every replication there.",
-        ),
-    ] = None,
+        list[str], Option(autocompletion=completion.space_sharing_policies)
+    ] = SPACE_SHARING_POLICIES,
+    runs: ReplicationOptions = ReplicationOptions(replications=10),
+    output: str | None = None,
+    alone: bool = False,
+    trace_dir: str | None = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -235,6 +203,25 @@ def space_sharing(
     Example: dfopt simulate space-sharing mix-5 --policy equipartition --policy dyn-aff -o mix.toml
 
     Example: dfopt simulate space-sharing mix-6 --alone -o parallelism.svg
+
+    Arguments
+    ---------
+    mix : MIX
+        The jobs and the machine, a TOML file (- is standard input), or a name: mix-1 to mix-6.
+
+    Options
+    -------
+    policy : POLICY
+        Policy to simulate; may be given several times. A policy of your own is module:Class or
+        file.py.
+    output : -o MODEL
+        Write the figures there as a response-time model, as TOML; with --alone draw them there, as
+        .svg, .png or .pdf.
+    alone
+        Run each application alone, and show the share of its time in which 1, 2, … processors run
+        its threads, and its average demand.
+    trace_dir : FOLDER
+        Write a trace of every replication there.
     """
     from dfopt_cli.progress import live_line, replication_status
     from dfopt_models.space_sharing import read_mix, simulate
@@ -248,11 +235,10 @@ def space_sharing(
         subject = read_mix(mix)
     if output is not None:
         check_output(output, mix)
-    seeds = range(seed, seed + replications)
     if alone:
         if as_json or trace_dir is not None:
             raise BadParameter("--alone prints a table; --json and --trace-dir are for policies")
-        show_alone(subject, seeds, output)
+        show_alone(subject, runs.seeds, output)
         return
     folder = output_folder(trace_dir)
     line = live_line(replication_status, quiet=quiet, hint=HINT)
@@ -260,8 +246,8 @@ def space_sharing(
         summaries, complete = simulate(
             subject,
             list(dict.fromkeys(policy)),
-            seeds=seeds,
-            processes=workers,
+            seeds=runs.seeds,
+            processes=runs.workers,
             trace_folder=folder,
             on_progress=show,
         )
@@ -275,7 +261,7 @@ def space_sharing(
         with naming(mix):
             RESPONSE_TIME.write(response_model(subject, summaries), output)
     if as_json:
-        found = SimulationFigures(mix=subject.name, seed=seed, policies=summaries)
+        found = SimulationFigures(mix=subject.name, seed=runs.seed, policies=summaries)
         print_json(SIMULATIONS.to_document(found))
     else:
         print_tables(simulation_tables(subject, summaries))

@@ -6,9 +6,8 @@ import logging
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Annotated
 
-from typer import Exit, Option
+from typer import Exit
 
 from dfopt import __version__, solvers
 from dfopt.errors import FileError
@@ -26,10 +25,11 @@ from dfopt.problem.result import (
     relative_gap,
 )
 from dfopt.problem.schedule import Schedule
+from dfopt.structs import NonNegative, Positive, Share
 from dfopt_cli.exit_codes import INFEASIBLE, NOT_PROVEN
 from dfopt_cli.failures import interruptions, naming
 from dfopt_cli.instance_files import read_instance_and_warn
-from dfopt_cli.options import SEARCH, InstanceArgument, JsonOption, Method, QuietOption, SeedOption
+from dfopt_cli.options import InstanceArgument, JsonOption, Method, QuietOption, SeedOption
 from dfopt_cli.output_files import check_output
 from dfopt_cli.printing import print_json, print_tables, say
 
@@ -45,51 +45,16 @@ NEW_SCHEDULE = "incumbent"
 def solve(
     instance: InstanceArgument,
     *,
-    method: Annotated[
-        Method, Option(help="How to solve it; auto chooses what fits the instance.")
-    ] = "auto",
-    time_limit: Annotated[
-        float | None,
-        Option(
-            min=0, metavar="SECONDS", help="Stop after this time, with the best schedule so far."
-        ),
-    ] = None,
-    gap: Annotated[
-        float | None,
-        Option(
-            min=0,
-            max=1,
-            metavar="GAP",
-            help="Stop when (objective - bound) / objective is at most this.",
-        ),
-    ] = None,
+    method: Method = "auto",
+    time_limit: NonNegative | None = None,
+    gap: Share | None = None,
     seed: SeedOption = 0,
-    workers: Annotated[
-        int | None,
-        Option(
-            min=1,
-            help="Number of threads; by default one for each processor.",
-            rich_help_panel=SEARCH,
-        ),
-    ] = None,
-    start: Annotated[
-        str | None,
-        Option(
-            metavar="RESULT",
-            help="Begin with the schedule in this result, and look for a better one.",
-            rich_help_panel=SEARCH,
-        ),
-    ] = None,
-    output: Annotated[
-        str | None,
-        Option("--output", "-o", metavar="RESULT", help="Write the result there, as JSON."),
-    ] = None,
+    workers: Positive | None = None,
+    start: str | None = None,
+    output: str | None = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
-    verbose: Annotated[
-        bool,
-        Option("--verbose", "-v", help="Show on standard error what the solvers do, step by step."),
-    ] = False,
+    verbose: bool = False,
 ) -> None:
     """Find the schedule of least switch penalty, and prove it.
 
@@ -98,6 +63,26 @@ def solve(
     first.
 
     Example: dfopt solve instance.json --time-limit 60 -o result.json
+
+    Options
+    -------
+    method
+        How to solve it; auto chooses what fits the instance.
+    time_limit : SECONDS
+        Stop after this time, with the best schedule so far.
+    gap : GAP
+        Stop when (objective - bound) / objective is at most this.
+    output : -o RESULT
+        Write the result there, as JSON.
+    verbose : -v
+        Show on standard error what the solvers do, step by step.
+
+    How to search
+    -------------
+    workers
+        Number of threads; by default one for each processor.
+    start : RESULT
+        Begin with the schedule in this result, and look for a better one.
     """
     from dfopt_cli.progress import live_line, search_status
 

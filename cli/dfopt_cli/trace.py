@@ -5,18 +5,16 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any
 
-from typer import Argument, BadParameter, Option
+from typer import BadParameter, Option
 
 from dfopt.files import write_instance
 from dfopt.files.streams import shown_name
 from dfopt.problem.instance import Objective
-from dfopt.structs import replace
+from dfopt.structs import Positive, replace
 from dfopt_cli.cost_options import ModelOptions, model_choice
 from dfopt_cli.failures import naming, parsed
 from dfopt_cli.instance_files import read_solved
 from dfopt_cli.options import (
-    COLUMNS,
-    TIMES,
     InstanceArgument,
     OutputOption,
     ResultArgument,
@@ -34,45 +32,15 @@ from dfopt_cli.trace_files import (
 )
 from dfopt_cli.trace_options import LabelOptions, TraceArgument
 
-TraceOutput = Annotated[
-    str,
-    Argument(
-        metavar="OUT",
-        help="Where to write it: dfopt-trace/1 (.jsonl), Perfetto (.pftrace) or Chrome (.json).",
-    ),
-]
-
-
-LIMIT = read_by("dfopt.compare.written_times:parse_limit")
-
-FromOption = Annotated[
-    Any,
-    Option(
-        "--from",
-        parser=LIMIT,
-        metavar="TIME",
-        help="Leave out what is before this time after the beginning of the trace: 500us, 10ms, "
-        "or a number in the trace's own unit. Behind an @ stands a time of the trace's own clock, "
-        "in seconds as perf and ftrace print them: @14510.651211.",
-    ),
-]
-ToOption = Annotated[
-    Any,
-    Option(
-        "--to",
-        parser=LIMIT,
-        metavar="TIME",
-        help="Leave out what is after this time, written in the same way.",
-    ),
-]
+Limit = Annotated[Any, read_by("dfopt.compare.written_times:parse_limit")]
 
 
 def convert(
     source: TraceArgument,
-    output: TraceOutput,
+    output: str,
     *,
-    begin: FromOption = None,
-    end: ToOption = None,
+    begin: Limit = None,
+    end: Limit = None,
     labels: LabelOptions,
     model: ModelOptions,
 ) -> None:
@@ -85,6 +53,20 @@ def convert(
     shows what the switches cost so far.
 
     Example: dfopt trace convert perf.txt part.jsonl.gz --df labels.csv --from 10ms --to 30ms
+
+    Arguments
+    ---------
+    output : OUT
+        Where to write it: dfopt-trace/1 (.jsonl), Perfetto (.pftrace) or Chrome (.json).
+
+    Options
+    -------
+    begin : --from TIME
+        Leave out what is before this time after the beginning of the trace: 500us, 10ms, or a
+        number in the trace's own unit. Behind an @ stands a time of the trace's own clock, in
+        seconds as perf and ftrace print them: @14510.651211.
+    end : --to TIME
+        Leave out what is after this time, written in the same way.
     """
     from dfopt.compare.cost_model_choice import with_costs
     from dfopt.compare.paid import realised_costs
@@ -118,34 +100,10 @@ def to_instance(
     output: OutputOption,
     labels: LabelOptions,
     model: ModelOptions,
-    each: Annotated[
-        bool,
-        Option(
-            "--each",
-            help="Make every dispatch a task of its own; by default equal ones are one task with "
-            "a count.",
-        ),
-    ] = False,
-    by_run_time: Annotated[
-        bool,
-        Option(
-            "--by-run-time",
-            help="Give each task the run time of its dispatch as its size, and CPUs the capacity "
-            "of the one that ran longest.",
-        ),
-    ] = False,
-    window: Annotated[
-        Any,
-        Option(
-            parser=read_by("dfopt.compare.written_times:parse_window"),
-            metavar="W",
-            help="Take one window of this length: 100, 10ms; see --number.",
-        ),
-    ] = None,
-    number: Annotated[
-        int | None,
-        Option(min=1, metavar="I", help="Which window, from 1."),
-    ] = None,
+    each: bool = False,
+    by_run_time: bool = False,
+    window: Annotated[Any, read_by("dfopt.compare.written_times:parse_window")] = None,
+    number: Positive | None = None,
 ) -> None:
     """Make an instance of the dispatches of a trace.
 
@@ -153,6 +111,18 @@ def to_instance(
     the whole trace, or for that window.
 
     Example: dfopt trace to-instance trace.txt --df labels.csv -o tasks.json
+
+    Options
+    -------
+    each
+        Make every dispatch a task of its own; by default equal ones are one task with a count.
+    by_run_time
+        Give each task the run time of its dispatch as its size, and CPUs the capacity of the one
+        that ran longest.
+    window : W
+        Take one window of this length: 100, 10ms; see --number.
+    number : I
+        Which window, from 1.
     """
     from dfopt.compare.cost_model_choice import chosen_model
     from dfopt.compare.to_instance import trace_instance, trace_window
@@ -239,89 +209,24 @@ def conditions_of(texts: list[str]) -> tuple[dict[str, list[str]], dict[str, lis
 
 
 def import_requests(
-    log: Annotated[
-        str,
-        Argument(metavar="FILE", help="A CSV file, a request a line."),
-    ],
+    log: str,
     *,
-    df: Annotated[str, column_option("the fragment, such as the model")],
+    df: str,
     output: OutputOption,
-    task: Annotated[
-        str | None, column_option("the request; by default the line's number", COLUMNS)
-    ] = None,
-    arrival: Annotated[str | None, column_option("when the request came", COLUMNS)] = None,
-    start: Annotated[str | None, column_option("when its work began", COLUMNS)] = None,
-    end: Annotated[str | None, column_option("when its work ended", COLUMNS)] = None,
-    duration: Annotated[
-        str | None, column_option("how long its work took; with --end gives the start", COLUMNS)
-    ] = None,
-    queued: Annotated[
-        str | None,
-        column_option(
-            "how long it waited; with an arrival gives the start, with a start the arrival", COLUMNS
-        ),
-    ] = None,
-    cpu: Annotated[
-        str | None, column_option("the CPU or GPU; by default the first that is free", COLUMNS)
-    ] = None,
-    cpus: Annotated[
-        int | None,
-        Option(min=1, help="Number of CPUs or GPUs."),
-    ] = None,
-    where: Annotated[
-        list[str] | None,
-        Option(
-            metavar="COLUMN=VALUE",
-            help="Take only requests with this value, such as status=200, or without it: "
-            "status!=429. May be given several times: for one column either value will do, and "
-            "none that is not wanted.",
-        ),
-    ] = None,
-    time_unit: Annotated[
-        str | None,
-        Option(
-            metavar="UNIT",
-            help="Unit of times that are numbers, if their column's name does not end with one as "
-            "start_s does: s, ms, us or ns.",
-            rich_help_panel=TIMES,
-        ),
-    ] = None,
-    duration_unit: Annotated[
-        str | None,
-        Option(
-            metavar="UNIT",
-            help="Unit of durations and of times in the queue; by default that in the column's "
-            "name, or --time-unit.",
-            rich_help_panel=TIMES,
-        ),
-    ] = None,
-    load_time: Annotated[
-        str | None,
-        Option(
-            metavar="T",
-            help="What a change of fragment costs: the time of a load, with a unit (25s, 2500ms) "
-            "or a number of --time-unit.",
-            rich_help_panel=TIMES,
-        ),
-    ] = None,
-    load_times: Annotated[
-        str | None,
-        Option(
-            metavar="CSV",
-            help="A CSV file with a line of names, and then a fragment and its load time, with a "
-            "unit as other durations have it, on each line.",
-            rich_help_panel=TIMES,
-        ),
-    ] = None,
-    load_included: Annotated[
-        bool,
-        Option(
-            "--load-included",
-            help="Durations include loads: take the load time off the beginning of each request "
-            "that is the first on its CPU or follows another fragment. It needs --cpu or --cpus 1.",
-            rich_help_panel=TIMES,
-        ),
-    ] = False,
+    task: str | None = None,
+    arrival: str | None = None,
+    start: str | None = None,
+    end: str | None = None,
+    duration: str | None = None,
+    queued: str | None = None,
+    cpu: str | None = None,
+    cpus: Positive | None = None,
+    where: list[str] | None = None,
+    time_unit: str | None = None,
+    duration_unit: str | None = None,
+    load_time: str | None = None,
+    load_times: str | None = None,
+    load_included: bool = False,
 ) -> None:
     """Make a trace of a log of requests.
 
@@ -331,6 +236,56 @@ def import_requests(
 
     Example: dfopt trace import requests.csv --task id --df model --start started --end ended
     --time-unit s -o trace.jsonl
+
+    Arguments
+    ---------
+    log : FILE
+        A CSV file, a request a line.
+
+    Options
+    -------
+    df : COLUMN
+        Column: the fragment, such as the model.
+    cpus
+        Number of CPUs or GPUs.
+    where : COLUMN=VALUE
+        Take only requests with this value, such as status=200, or without it: status!=429. May be
+        given several times: for one column either value will do, and none that is not wanted.
+
+    Columns of the log
+    ------------------
+    task : COLUMN
+        Column: the request; by default the line's number.
+    arrival : COLUMN
+        Column: when the request came.
+    start : COLUMN
+        Column: when its work began.
+    end : COLUMN
+        Column: when its work ended.
+    duration : COLUMN
+        Column: how long its work took; with --end gives the start.
+    queued : COLUMN
+        Column: how long it waited; with an arrival gives the start, with a start the arrival.
+    cpu : COLUMN
+        Column: the CPU or GPU; by default the first that is free.
+
+    Times and loads
+    ---------------
+    time_unit : UNIT
+        Unit of times that are numbers, if their column's name does not end with one as start_s
+        does: s, ms, us or ns.
+    duration_unit : UNIT
+        Unit of durations and of times in the queue; by default that in the column's name, or
+        --time-unit.
+    load_time : T
+        What a change of fragment costs: the time of a load, with a unit (25s, 2500ms) or a number
+        of --time-unit.
+    load_times : CSV
+        A CSV file with a line of names, and then a fragment and its load time, with a unit as other
+        durations have it, on each line.
+    load_included
+        Durations include loads: take the load time off the beginning of each request that is the
+        first on its CPU or follows another fragment. It needs --cpu or --cpus 1.
     """
     from dfopt.trace.request_log import (
         RequestColumns,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from typer import Argument, BadParameter, Option
+from typer import BadParameter
 
 from dfopt.errors import DfoptError
 from dfopt.files import read_instance, read_result
@@ -12,6 +12,7 @@ from dfopt.files.formats import Format, document_format, may_be_trace
 from dfopt.problem.instance import Instance
 from dfopt.problem.result import Result
 from dfopt.render import counted
+from dfopt.structs import NonNegative
 from dfopt.time_units import full_time, readable_time
 from dfopt.verify import Verification
 from dfopt.verify import verify as check
@@ -28,39 +29,13 @@ if TYPE_CHECKING:
 
 
 def verify(
-    subject: Annotated[
-        str,
-        Argument(
-            metavar="INSTANCE|TRACE",
-            help="The instance, or the recorded trace; - is standard input.",
-        ),
-    ],
-    claim: Annotated[
-        str,
-        Argument(
-            metavar="RESULT|PROOF|SCHEDULE",
-            help="Of an instance, its result, as 'dfopt solve -o' writes it. Of a trace, a proof "
-            "or a schedule (a trace, too), as 'dfopt compare --save' writes them.",
-        ),
-    ],
+    subject: str,
+    claim: str,
     *,
     labels: LabelOptions,
     model: ModelOptions,
-    require_certificate: Annotated[
-        bool,
-        Option(
-            "--require-certificate",
-            help="For results: fail if the lower bound could not be checked.",
-        ),
-    ] = False,
-    time_limit: Annotated[
-        float,
-        Option(
-            min=0,
-            metavar="SECONDS",
-            help="For results: give a lower bound up as too large to be checked after this time.",
-        ),
-    ] = 60,
+    require_certificate: bool = False,
+    time_limit: NonNegative = 60,
     as_json: JsonOption = False,
 ) -> None:
     """Check a result, a proof or a schedule without any solver.
@@ -70,6 +45,21 @@ def verify(
     the costs, which a proof contains. Exit code 0: all is right; 1: something is wrong.
 
     Example: dfopt verify instance.json result.json --require-certificate
+
+    Arguments
+    ---------
+    subject : INSTANCE|TRACE
+        The instance, or the recorded trace; - is standard input.
+    claim : RESULT|PROOF|SCHEDULE
+        Of an instance, its result, as 'dfopt solve -o' writes it. Of a trace, a proof or a schedule
+        (a trace, too), as 'dfopt compare --save' writes them.
+
+    Options
+    -------
+    require_certificate
+        For results: fail if the lower bound could not be checked.
+    time_limit : SECONDS
+        For results: give a lower bound up as too large to be checked after this time.
     """
     with naming(subject):
         of_trace = may_be_trace(document_format(subject))
