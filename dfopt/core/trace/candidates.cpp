@@ -12,9 +12,9 @@ constexpr int most_seen = 24;
 } // namespace
 
 Candidates::Candidates(const Section& section, Index ahead, Index most_urgent)
-    : section_(section), ahead_(ahead), most_urgent_(most_urgent), fragments_(section.fragments()),
-      ready_(section.fragments() * section.cpus.size()), gaps_(section.cpus.size()),
-      starts_(section.cpus.size()) {
+    : section_(section), ahead_(ahead), most_urgent_(most_urgent),
+      of_fragments_(section.fragments()), ready_(section.fragments() * section.cpus.size()),
+      gaps_(section.cpus.size()), starts_(section.cpus.size()) {
     urgent_.reserve(most_urgent);
 }
 
@@ -27,8 +27,10 @@ void Candidates::survey(PartialSchedule& partial) {
         starts_[cpu] = std::max(partial.cpus[cpu].free, partial.now);
         gaps_[cpu] = gap(partial, cpu);
     }
+    fragments_.clear();
     for (Index fragment = 0; fragment < section_.fragments(); ++fragment) {
         survey_fragment(partial, fragment, reach);
+        if (of(fragment).soonest != nothing) fragments_.push_back(fragment);
     }
     survey_urgent(partial);
 }
@@ -47,7 +49,7 @@ Time Candidates::gap(const PartialSchedule& partial, Index cpu) const {
 
 // Notes which dispatches of a fragment that are ready by the time `reach` could come next.
 void Candidates::survey_fragment(PartialSchedule& partial, Index fragment, Time reach) {
-    OfFragment& noted = fragments_[fragment] = {};
+    OfFragment& noted = of_fragments_[fragment] = {};
     const std::span ready_on(&ready_[fragment * gaps_.size()], gaps_.size());
     std::ranges::fill(ready_on, OnCpu{});
     Index& at = partial.placed[fragment];
@@ -102,7 +104,7 @@ void Candidates::survey_urgent(PartialSchedule& partial) {
 
 std::array<Index, 5> Candidates::choices(Index cpu, Index fragment) const {
     const OnCpu& ready = ready_[fragment * gaps_.size() + cpu];
-    const OfFragment& waited = fragments_[fragment];
+    const OfFragment& waited = of_fragments_[fragment];
     std::array<Index, 5> all{ready.released, ready.fitting, ready.longest,
                              ready.released == nothing ? waited.soonest : nothing,
                              waited.most_urgent};

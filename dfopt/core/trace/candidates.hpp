@@ -37,7 +37,10 @@ class Candidates {
     // for. Each of them stands there once; in place of others stands `nothing`.
     std::array<Index, 5> choices(Index cpu, Index fragment) const;
 
-    const OfFragment& of(Index fragment) const { return fragments_[fragment]; }
+    // The fragments of which something could come next.
+    std::span<const Index> fragments() const { return fragments_; }
+
+    const OfFragment& of(Index fragment) const { return of_fragments_[fragment]; }
 
     // The dispatches that have to start soonest.
     std::span<const Urgent> urgent() const { return urgent_; }
@@ -54,7 +57,8 @@ class Candidates {
 
     const Section& section_;
     const Index ahead_, most_urgent_;
-    std::vector<OfFragment> fragments_;
+    std::vector<Index> fragments_;
+    std::vector<OfFragment> of_fragments_;
     std::vector<OnCpu> ready_; // by fragment, then CPU
     std::vector<Urgent> urgent_;
     std::vector<Time> gaps_;   // of each CPU, until the next block

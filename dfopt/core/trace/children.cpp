@@ -19,8 +19,9 @@ std::uint64_t floor_mod(std::int64_t number, std::int64_t divisor) {
 Children::Children(const Section& section, const Settings& settings)
     : section_(section), settings_(settings), best_(settings.width), safest_(settings.safe),
       stock_(section), candidates_(section_, settings.ahead, settings.urgent),
-      guide_(section.cpus.size()), waiting_(section.fragments()), held_(section.fragments()),
-      free_(section.cpus.size()), passed_(section.cpus.size()) {}
+      guide_(section.cpus.size()), on_(section.cpus.size()), holders_(section.fragments()),
+      waiting_(section.fragments()), beside_(section.cpus.size()), free_(section.cpus.size()),
+      passed_(section.cpus.size()) {}
 
 void Children::clear() {
     best_.clear();
@@ -29,13 +30,14 @@ void Children::clear() {
 
 void Children::add(Index parent, PartialSchedule& partial) {
     candidates_.survey(partial);
+    note_held(partial);
     note_waiting(partial.now);
     follow_guide(partial);
     const double paid = least_paid(partial);
     for (Index cpu = 0; cpu < cpus(); ++cpu) {
         may_be_safe_ = partial.unlike <= 1 && is_ahead_beside(partial, cpu);
-        for (Index fragment = 0; fragment < section_.fragments(); ++fragment) {
-            not_held_ = all_waiting_ - held_price(partial, fragment, cpu);
+        for (const Index fragment : candidates_.fragments()) {
+            not_held_ = all_waiting_ - held_price(fragment, cpu);
             if (!has_room(paid + settings_.waiting * not_held_)) continue;
             for (const Index row : candidates_.choices(cpu, fragment)) {
                 if (row != nothing) consider(parent, partial, row, cpu);
@@ -44,7 +46,7 @@ void Children::add(Index parent, PartialSchedule& partial) {
         // What comes next in the guide keeps a safe schedule safe.
         if (partial.safe && guide_[cpu].row != nothing) {
             const Index row = guide_[cpu].row;
-            not_held_ = all_waiting_ - held_price(partial, section_.elements[row].fragment, cpu);
+            not_held_ = all_waiting_ - held_price(section_.elements[row].fragment, cpu);
             consider(parent, partial, row, cpu);
         }
     }
@@ -72,13 +74,31 @@ bool Children::is_ahead_beside(const PartialSchedule& partial, Index cpu) const 
     return true;
 }
 
-// Notes what each fragment counts that waits at the latest start so far, and the sum.
+// Notes which fragments the CPUs hold.
+void Children::note_held(const PartialSchedule& partial) {
+    for (const Index fragment : held_) holders_[fragment] = 0;
+    held_.clear();
+    for (Index cpu = 0; cpu < cpus(); ++cpu) {
+        const Index last = partial.cpus[cpu].before;
+        on_[cpu] = last >= 0 ? section_.elements[last].fragment : nothing;
+        if (on_[cpu] >= 0 && holders_[on_[cpu]]++ == 0) held_.push_back(on_[cpu]);
+    }
+}
+
+// Notes what each fragment counts that waits at the latest start so far, and the sums.
 void Children::note_waiting(Time now) {
     all_waiting_ = 0;
-    for (Index fragment = 0; fragment < section_.fragments(); ++fragment) {
-        const bool waits = candidates_.of(fragment).soonest_ready <= now;
-        waiting_[fragment] = waits ? price(fragment, now) : 0;
+    std::ranges::fill(waiting_, 0);
+    for (const Index fragment : candidates_.fragments()) {
+        if (candidates_.of(fragment).soonest_ready <= now)
+            waiting_[fragment] = price(fragment, now);
         all_waiting_ += waiting_[fragment];
+    }
+    for (Index cpu = 0; cpu < cpus(); ++cpu) {
+        beside_[cpu] = 0;
+        for (const Index fragment : held_) {
+            if (is_held_beside(fragment, cpu)) beside_[cpu] += waiting_[fragment];
+        }
     }
 }
 
@@ -134,7 +154,7 @@ void Children::consider(Index parent, const PartialSchedule& partial, Index row,
     double key = paid + settings_.waiting * not_held_;
     if (!has_room(key)) return;
     if (then > partial.now) {
-        key = paid + settings_.waiting * waiting_price(partial, row, cpu, then);
+        key = paid + settings_.waiting * waiting_price(dispatch.fragment, cpu, then);
     }
     if (!has_room(key)) return;
     const std::int64_t unlike = partial.unlike + changed_unlike(partial, row, start, ready);
@@ -157,20 +177,6 @@ void Children::consider(Index parent, const PartialSchedule& partial, Index row,
     if (safe) safest_.offer(key + settings_.late * late.value_or(0), child);
 }
 
-// Visits the fragments that CPUs hold after `row` was placed on `cpu`, CPU by CPU.
-template <typename Visit> void Children::for_each_held(const PartialSchedule& partial,
-                                                       Index fragment, Index cpu,
-                                                       Visit visit) const {
-    for (Index i = 0; i < cpus(); ++i) {
-        if (i == cpu) {
-            visit(fragment);
-        } else if (const Index last = partial.cpus[i].before;
-                   last >= 0 && section_.elements[last].fragment >= 0) {
-            visit(section_.elements[last].fragment);
-        }
-    }
-}
-
 // Returns what it counts that a fragment waits at a time.
 double Children::price(Index fragment, Time time) const {
     const Time slack = std::max<Time>(candidates_.of(fragment).urgent_latest - time, 0);
@@ -178,27 +184,27 @@ double Children::price(Index fragment, Time time) const {
            (settings_.patience + static_cast<double>(slack));
 }
 
-// Returns what those fragments count together that wait now and that the child holds.
-double Children::held_price(const PartialSchedule& partial, Index fragment, Index cpu) {
-    double total = 0;
-    for_each_held(partial, fragment, cpu, [&](Index held) {
-        if (held_[held]++ == 0) total += waiting_[held];
-    });
-    for_each_held(partial, fragment, cpu, [&](Index held) { --held_[held]; });
-    return total;
+// Returns whether another CPU holds a fragment.
+bool Children::is_held_beside(Index fragment, Index cpu) const {
+    return holders_[fragment] > (on_[cpu] == fragment);
 }
 
-// Returns what it counts that fragments wait at a later time and that no CPU holds them.
-double Children::waiting_price(const PartialSchedule& partial, Index row, Index cpu, Time then) {
-    const Index placed = section_.elements[row].fragment;
-    for_each_held(partial, placed, cpu, [&](Index held) { ++held_[held]; });
+// Returns what those fragments count together that wait now and that CPUs hold once one of them
+// holds `fragment`.
+double Children::held_price(Index fragment, Index cpu) const {
+    return beside_[cpu] + (is_held_beside(fragment, cpu) ? 0 : waiting_[fragment]);
+}
+
+// Returns what fragments count that wait at a later time and that no CPU holds once one of them
+// holds `placed`.
+double Children::waiting_price(Index placed, Index cpu, Time then) const {
     double total = 0;
-    for (Index fragment = 0; fragment < section_.fragments(); ++fragment) {
-        if (!held_[fragment] && candidates_.of(fragment).soonest_ready <= then) {
+    for (const Index fragment : candidates_.fragments()) {
+        if (fragment != placed && !is_held_beside(fragment, cpu) &&
+            candidates_.of(fragment).soonest_ready <= then) {
             total += price(fragment, then);
         }
     }
-    for_each_held(partial, placed, cpu, [&](Index held) { --held_[held]; });
     return total;
 }
 

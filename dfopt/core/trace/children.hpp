@@ -51,18 +51,18 @@ class Children {
         Time first = far, second = far; // its start, and that of the one after it
     };
 
+    void note_held(const PartialSchedule& partial);
     void note_waiting(Time now);
     void follow_guide(PartialSchedule& partial);
     void consider(Index parent, const PartialSchedule& partial, Index row, Index cpu);
 
-    template <typename Visit> void for_each_held(const PartialSchedule& partial, Index fragment,
-                                                 Index cpu, Visit visit) const;
     double least_paid(const PartialSchedule& partial) const;
     bool is_ahead_beside(const PartialSchedule& partial, Index cpu) const;
     bool has_room(double key) const;
     double price(Index fragment, Time time) const;
-    double held_price(const PartialSchedule& partial, Index fragment, Index cpu);
-    double waiting_price(const PartialSchedule& partial, Index row, Index cpu, Time then);
+    bool is_held_beside(Index fragment, Index cpu) const;
+    double held_price(Index fragment, Index cpu) const;
+    double waiting_price(Index placed, Index cpu, Time then) const;
     bool is_ahead_of_guide(Index row) const;
     std::uint64_t hash_of(const PartialSchedule& partial, Index row, Index cpu) const;
     std::int64_t changed_unlike(const PartialSchedule& partial, Index row, Time start,
@@ -80,14 +80,17 @@ class Children {
     // Of the partial schedule that is gone on with.
     Candidates candidates_;
     std::vector<Guide> guide_;    // of each CPU
+    std::vector<Index> on_;       // the fragment that each CPU holds, or below 0
+    std::vector<Index> holders_;  // the number of CPUs that hold each fragment
+    std::vector<Index> held_;     // the fragments that some CPU holds
     std::vector<double> waiting_; // what each fragment counts that waits at the latest start so far
+    std::vector<double> beside_;  // what those count together that a CPU does not hold, but others
     double all_waiting_ = 0;
 
     // Of the child that is looked at.
     bool may_be_safe_ = false;
-    double not_held_ = 0;     // what the fragments count that wait now and that no CPU holds then
-    std::vector<Index> held_; // the number of CPUs that hold each fragment
-    std::vector<Time> free_;  // when CPUs are free
+    double not_held_ = 0;    // what the fragments count that wait now and that no CPU holds then
+    std::vector<Time> free_; // when CPUs are free
     std::vector<Index> passed_;
 };
 
