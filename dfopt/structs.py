@@ -7,22 +7,83 @@ reader of a document (:mod:`dfopt.type_reader`), its writer and its JSON Schema.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection
-from enum import StrEnum
+from collections.abc import Collection, Iterator
+from dataclasses import MISSING, fields, is_dataclass
+from enum import Enum, StrEnum
 from functools import cache
+from reprlib import Repr
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar, dataclass_transform
 
 import msgspec
-from msgspec import Meta, Struct, StructMeta, field, inspect
+from msgspec import NODEFAULT, Meta, Struct, StructMeta, field, inspect
+from msgspec.structs import fields as struct_fields
 from msgspec.structs import force_setattr
 
 from dfopt.checks import LARGEST_TOTAL
 from dfopt.errors import DfoptError
-from dfopt.short_repr import short_repr
 from dfopt.type_reader import checks_of, derived_key, read_keys, reader, struct_type
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
+
+
+WHOLE, LONGEST = 700, 400
+"""Up to the first number of characters all is shown; where more is left out, up to the second."""
+
+LIMITS = ((1000, 9, WHOLE), (10, 4, LONGEST), (4, 4, LONGEST), (2, 3, LONGEST), (1, 2, LONGEST))
+"""Items of a collection, objects within objects, and characters: what to try in turn."""
+
+
+def short_repr(self: Any) -> str:
+    """Return how an object is made, without defaults, and with the first items of what is long.
+
+    Small objects are shown whole. The object is a data class or a struct.
+    """
+    text = ""
+    for most, levels, longest in LIMITS:
+        text = _Shown(most).repr1(self, levels)
+        if len(text) <= longest:
+            break
+    return text
+
+
+class _Shown(Repr):
+    """Shows a limited number of items of each collection."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self.maxtuple = self.maxlist = self.maxdict = self.maxset = self.maxfrozenset = most
+        self.maxstring = self.maxother = max(60, most)
+
+    def repr1(self, x: Any, level: int) -> str:
+        """Return a value as it is shown."""
+        if isinstance(x, Enum):
+            return repr(x.value)
+        if not isinstance(x, Struct) and not is_dataclass(x):
+            return super().repr1(x, level)
+        if level <= 0:
+            return f"{type(x).__name__}(...)"
+        shown = ", ".join(
+            f"{name}={self.repr1(value, level - 1)}"
+            for name, default in _shown_fields(x)
+            if (value := getattr(x, name)) != default
+        )
+        return f"{type(x).__name__}({shown})"
+
+
+def _shown_fields(shown: Any) -> Iterator[tuple[str, object]]:
+    """Yield the fields that are shown, and what they are where nobody gives a value."""
+    if isinstance(shown, Struct):
+        for field in struct_fields(shown):
+            if field.name not in getattr(shown, "UNSHOWN", ()):
+                factory = field.default_factory
+                yield field.name, field.default if factory is NODEFAULT else factory()
+        return
+    for each in fields(shown):
+        if each.repr:
+            factory = each.default_factory
+            yield each.name, each.default if factory is MISSING else factory()
+
 
 T = TypeVar("T", bound="DocumentPart | DataclassInstance")
 Default = TypeVar("Default")

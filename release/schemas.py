@@ -16,13 +16,10 @@ from dfopt.bench.summary import BENCH_SUMMARY
 from dfopt.compare.attainable.bound.proof_document import PROOFS
 from dfopt.compare.compare_schedules import OF_SCHEDULES
 from dfopt.compare.comparison import ONE_TRACE, SEVERAL_TRACES
-from dfopt.files.documents import DocumentType
+from dfopt.files.documents import INSTANCES, RESULTS, DocumentType
 from dfopt.files.formats import Format
-from dfopt.files.instance_document import INSTANCES
-from dfopt.files.json_text import document_text
-from dfopt.files.result_document import RESULTS
-from dfopt.info.instance import INSTANCE_INFO
-from dfopt.info.trace import TRACE_INFO
+from dfopt.files.strict import document_text
+from dfopt.info import INSTANCE_INFO, TRACE_INFO
 from dfopt.simulate.runs import RUN_QUEUE
 from dfopt.simulate.scenario import DomainRow
 from dfopt.simulate.scenario_document import ScenarioDocument

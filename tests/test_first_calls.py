@@ -11,8 +11,8 @@ from dfopt.compare import compare_trace
 from dfopt.errors import DfoptError
 from dfopt.generate import matrix, uniform, zipf
 from dfopt.problem.result import StopReason
-from dfopt.short_repr import WHOLE
 from dfopt.simulate import read_scenario, simulate_all
+from dfopt.structs import WHOLE
 from dfopt.trace import Trace
 from dfopt_models.response_time import RESPONSE_TIME
 from tests.compare.examples import write_trace

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from typer.main import get_command
 
-from dfopt.files.schema_files import schema_names
+from dfopt.files.formats import schema_names
 from dfopt_cli.app import app
 
 REFERENCE = Path(__file__).parents[1] / "docs" / "reference"

@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 
-from dfopt.info.trace import BusyShares, TraceInfo, trace_info
+from dfopt.info import BusyShares, TraceInfo, trace_info
 from dfopt.trace.readiness import readiness_of
 from dfopt.trace.trace import UNMANAGED, Trace
 from tests.trace.traces import traces

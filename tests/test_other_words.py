@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from dfopt import Instance, Task
-from dfopt.other_words import OTHER_WORDS, keys_called
+from dfopt.type_reader import OTHER_WORDS, keys_called
 
 GLOSSARY = Path(__file__).parents[1] / "docs" / "reference" / "glossary.md"
 INSTANCE_KEYS, TASK_KEYS = Instance.__struct_fields__, Task.__struct_fields__

@@ -15,7 +15,7 @@ import pytest
 from dfopt.errors import DfoptError, DfoptWarning
 from dfopt.files import instance_from_document, read_document, result_from_document
 from dfopt.files.documents import DocumentType
-from dfopt.files.strict_json import shown_place
+from dfopt.files.strict import shown_place
 from dfopt.simulate.scenario_document import SCENARIOS
 from dfopt_models.measure.machine import MACHINES
 from dfopt_models.model import MODELS, model_named

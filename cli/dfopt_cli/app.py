@@ -14,16 +14,13 @@ from typer.core import TyperGroup
 from dfopt.errors import DfoptError
 from dfopt_cli import generate, measure, model, plot, simulate, trace
 from dfopt_cli.bench import bench
-from dfopt_cli.compare import compare
+from dfopt_cli.compare import compare, report
 from dfopt_cli.exit_codes import INTERRUPTED
-from dfopt_cli.export import export
 from dfopt_cli.failures import fail, interruptions, warnings_of
+from dfopt_cli.foreign import export, import_files, schema
 from dfopt_cli.from_trace import from_trace
-from dfopt_cli.import_files import import_files
 from dfopt_cli.info import info
 from dfopt_cli.options import HeadedCommand, as_command
-from dfopt_cli.report import report
-from dfopt_cli.schema import schema
 from dfopt_cli.solve import solve
 from dfopt_cli.verify import verify
 

@@ -14,8 +14,7 @@ from dfopt_cli.cluster import cluster_at
 from dfopt_cli.exit_codes import NOT_PROVEN
 from dfopt_cli.failures import usage, warnings_of
 from dfopt_cli.options import JsonOption, Method, QuietOption, SeedOption
-from dfopt_cli.output_files import refuse_overwriting
-from dfopt_cli.printing import print_json, print_tables, say
+from dfopt_cli.printing import print_json, print_tables, refuse_overwriting, say
 
 if TYPE_CHECKING:
     from dfopt.bench import PublishedBounds, Report
@@ -82,8 +81,7 @@ def bench(
     """
     from dfopt.bench import Settings, read_published, read_set, run
     from dfopt.bench.rows import check_method
-    from dfopt.bench.summary import BENCH_SUMMARY, bench_summary
-    from dfopt.bench.tables import published_table, report_tables
+    from dfopt.bench.summary import BENCH_SUMMARY, bench_summary, published_table, report_tables
     from dfopt_cli.progress import bench_status, live_line
 
     chosen: dict[str, int] = {}
@@ -147,7 +145,7 @@ def check_agreement(report: Report, output: str, bounds: Mapping[str, PublishedB
 
     found = [item for item in judged(report.rows, bounds) if item.verdict is Verdict.CONTRADICTION]
     if found:
-        from dfopt.bench.tables import published_interval, row_interval
+        from dfopt.bench.summary import published_interval, row_interval
 
         row = found[0].row
         more = f" (and {len(found) - 1} more contradictions)" if len(found) > 1 else ""

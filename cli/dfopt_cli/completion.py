@@ -73,4 +73,4 @@ space_sharing_policies = names_from(
 )
 scenarios = names_from(lambda: ("all", *names_in("scenarios")))
 mixes = names_from(lambda: names_in("mixes"))
-schemas = names_from(lambda: list(resolve_name("dfopt.files.schema_files:schema_names")()))
+schemas = names_from(lambda: list(resolve_name("dfopt.files.formats:schema_names")()))

@@ -13,7 +13,7 @@ from typing import Any, NoReturn, Self, TypeVar
 from typer import BadParameter, Exit
 
 from dfopt.errors import DfoptError, DfoptWarning
-from dfopt.files.streams import NO_SUCH_FILE, shown_name
+from dfopt.files.storage import NO_SUCH_FILE, shown_name
 from dfopt_cli.completion import kinds_of
 from dfopt_cli.exit_codes import FAILED
 from dfopt_cli.printing import say, with_options

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import BadParameter, Option
 
-from dfopt.files.streams import shown_name
+from dfopt.files.storage import shown_name
 from dfopt_cli import completion
 from dfopt_cli.failures import naming
-from dfopt_cli.output_files import check_output
-from dfopt_cli.printing import print_tables, say
-from dfopt_cli.trace_files import labelled_trace
+from dfopt_cli.input_files import labelled_trace
+from dfopt_cli.printing import check_output, print_tables, say
 from dfopt_cli.trace_options import LabelOptions
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from dfopt.files import instance_to_document, write_instance
 from dfopt.problem.instance import Instance, Objective
 from dfopt.problem.penalties import PenaltyF, PenaltyG
 from dfopt.structs import Natural, NonNegative, Positive
-from dfopt_cli.cost_options import PENALTIES
 from dfopt_cli.printing import print_json
+from dfopt_cli.trace_options import PENALTIES
 
 
 def chances(text: str) -> tuple[float, float, float]:
@@ -281,7 +281,7 @@ def adversary_round_robin(
     fragments
         Number of threads, each with a fragment.
     """
-    from dfopt.trace.writing import write_trace
+    from dfopt.trace.formats import write_trace
     from dfopt_models.online.adversaries import round_robin_trace
 
     trace = usage_of(
@@ -325,8 +325,7 @@ def adversary_balance(
     schedule : FILE
         Where to write what the policy does, a result that 'dfopt compare' takes.
     """
-    from dfopt.files.instance_document import fingerprint
-    from dfopt.files.result_document import write_result
+    from dfopt.files.documents import fingerprint, write_result
     from dfopt.problem.result import InstanceName, Result, Status, StopReason, relative_gap
     from dfopt.problem.schedule import evaluate
     from dfopt_models.online.adversaries import balanced_instance, orders_of

@@ -6,12 +6,17 @@ from typer import BadParameter
 
 from dfopt.errors import FileError
 from dfopt.files.formats import Format, described, document_format, may_be_trace, named_format
-from dfopt.files.streams import first_bytes
+from dfopt.files.storage import first_bytes
 from dfopt_cli.failures import naming
-from dfopt_cli.instance_files import read_instance_and_warn
+from dfopt_cli.input_files import (
+    labelled_if_possible,
+    named,
+    names_of,
+    read_instance_and_warn,
+    tell_warnings,
+)
 from dfopt_cli.options import JsonOption, given
 from dfopt_cli.printing import print_json, print_tables
-from dfopt_cli.trace_files import labelled_if_possible, named, names_of, tell_warnings
 from dfopt_cli.trace_options import LabelOptions
 
 
@@ -52,7 +57,7 @@ def info(
 
 def show_instance(file: str, *, as_json: bool) -> None:
     """Print what an instance holds."""
-    from dfopt.info.instance import INSTANCE_INFO, instance_info
+    from dfopt.info import INSTANCE_INFO, instance_info
 
     found = instance_info(read_instance_and_warn(file))
     if as_json:
@@ -63,8 +68,8 @@ def show_instance(file: str, *, as_json: bool) -> None:
 
 def show_trace(file: str, labels: LabelOptions, *, verbose: bool, as_json: bool) -> None:
     """Print what a trace holds; what makes it doubtful goes to standard error."""
-    from dfopt.info.trace import TRACE_INFO, trace_info
-    from dfopt.trace.reading import format_of
+    from dfopt.info import TRACE_INFO, trace_info
+    from dfopt.trace.formats import format_of
     from dfopt.trace.service import longest_waits
 
     content = format_of(first_bytes(file))

@@ -14,8 +14,7 @@ from dfopt.table import Table
 from dfopt_cli.exit_codes import INTERRUPTED, NOT_PROVEN
 from dfopt_cli.failures import usage
 from dfopt_cli.options import JsonOption, QuietOption
-from dfopt_cli.output_files import check_output
-from dfopt_cli.printing import print_json, print_tables, say
+from dfopt_cli.printing import check_output, print_json, print_tables, say
 from dfopt_cli.progress import live_line
 
 if TYPE_CHECKING:

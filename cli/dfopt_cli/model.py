@@ -23,8 +23,7 @@ from dfopt_cli.model_files import (
     read_counters,
 )
 from dfopt_cli.options import INSTANCE, HeadedCommand, JsonOption
-from dfopt_cli.output_files import check_output
-from dfopt_cli.printing import print_json, print_tables, print_text, say
+from dfopt_cli.printing import check_output, print_json, print_tables, print_text, say
 from dfopt_models.growth import GrowthPath
 
 PICTURES = (".svg", ".png", ".pdf")

@@ -10,7 +10,7 @@ from typer import Argument, BadParameter, Option
 
 from dfopt_cli import completion
 from dfopt_cli.failures import naming
-from dfopt_cli.output_files import save_drawn
+from dfopt_cli.printing import save_drawn
 from dfopt_models.errors import ModelError
 from dfopt_models.growth import GrowthPath
 
@@ -103,7 +103,7 @@ def read_counters(
 ) -> tuple[CountersModel, CounterFigures | None]:
     """Return the model in a file, or the one that its samples give with their figures."""
     from dfopt.files.formats import named_format
-    from dfopt.files.streams import first_bytes
+    from dfopt.files.storage import first_bytes
     from dfopt_models.counter_samples import counted_dispatches, counter_figures, read_samples
     from dfopt_models.counters import COUNTERS, Mean, counters_model, long_threshold
     from dfopt_models.parameter_files import parameter_name

@@ -63,7 +63,7 @@ def read_by(name: str) -> Any:
 
 def domains_of(text: str) -> CacheDomains:
     """Return the cache domains that an option names, itself or by a file."""
-    from dfopt.files.streams import opened
+    from dfopt.files.storage import opened
     from dfopt.problem.cache_domains import cache_domains
 
     if text != STANDARD_INPUT and not text.strip("0123456789-,; "):

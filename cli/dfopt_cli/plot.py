@@ -9,16 +9,15 @@ from typer import Argument, BadParameter
 
 from dfopt.errors import DfoptError
 from dfopt_cli import completion
-from dfopt_cli.compare_traces import (
+from dfopt_cli.compare import (
     Compared,
     Plan,
     choice_for_traces,
     compare_traces,
     saved_among,
 )
-from dfopt_cli.cost_options import ModelOptions
 from dfopt_cli.failures import naming
-from dfopt_cli.instance_files import read_solved
+from dfopt_cli.input_files import read_solved
 from dfopt_cli.model_files import (
     BatchingArgument,
     ContentionArgument,
@@ -38,9 +37,14 @@ from dfopt_cli.options import (
     QuietOption,
     ResultArgument,
 )
-from dfopt_cli.output_files import save_drawn
-from dfopt_cli.printing import say, with_options
-from dfopt_cli.trace_options import LabelOptions, WaitOptions, WindowOptions, WorkOptions
+from dfopt_cli.printing import save_drawn, say, with_options
+from dfopt_cli.trace_options import (
+    LabelOptions,
+    ModelOptions,
+    WaitOptions,
+    WindowOptions,
+    WorkOptions,
+)
 from dfopt_models.growth import GrowthPath
 
 if TYPE_CHECKING:
@@ -194,7 +198,7 @@ def attainable(
     Example: dfopt plot attainable trace.txt --df tgid -o attainable.svg
     """
     from dfopt.plot import plot_attainable
-    from dfopt.plot.attainable import check_bars
+    from dfopt.plot.frontier import check_bars
 
     plan = Plan(labels=labels, work=work, choice=choice_for_traces(model), waits=limits.waits)
     options = (labels, model, limits, work)

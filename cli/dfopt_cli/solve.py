@@ -28,10 +28,9 @@ from dfopt.problem.schedule import Schedule
 from dfopt.structs import NonNegative, Positive, Share
 from dfopt_cli.exit_codes import INFEASIBLE, NOT_PROVEN
 from dfopt_cli.failures import interruptions, naming
-from dfopt_cli.instance_files import read_instance_and_warn
+from dfopt_cli.input_files import read_instance_and_warn
 from dfopt_cli.options import InstanceArgument, JsonOption, Method, QuietOption, SeedOption
-from dfopt_cli.output_files import check_output
-from dfopt_cli.printing import print_json, print_tables, say
+from dfopt_cli.printing import check_output, print_json, print_tables, say
 
 ROW = "{}{:>8} {:>12} {:>12} {:>8}  {}"
 """A row of the log: a mark, seconds, bound, best schedule, gap, and what happened."""

@@ -8,29 +8,27 @@ from typing import Annotated, Any
 from typer import BadParameter, Option
 
 from dfopt.files import write_instance
-from dfopt.files.streams import shown_name
+from dfopt.files.storage import shown_name
 from dfopt.problem.instance import Objective
 from dfopt.structs import Positive, replace
-from dfopt_cli.cost_options import ModelOptions, model_choice
 from dfopt_cli.failures import naming, parsed
-from dfopt_cli.instance_files import read_solved
+from dfopt_cli.input_files import (
+    labelled_if_possible,
+    labelled_trace,
+    named,
+    named_trace,
+    names_of,
+    read_solved,
+    tell_source,
+)
 from dfopt_cli.options import (
     InstanceArgument,
     OutputOption,
     ResultArgument,
     read_by,
 )
-from dfopt_cli.output_files import check_output
-from dfopt_cli.printing import say
-from dfopt_cli.trace_files import (
-    labelled_if_possible,
-    labelled_trace,
-    named,
-    named_trace,
-    names_of,
-    tell_source,
-)
-from dfopt_cli.trace_options import LabelOptions, TraceArgument
+from dfopt_cli.printing import check_output, say
+from dfopt_cli.trace_options import LabelOptions, ModelOptions, TraceArgument, model_choice
 
 Limit = Annotated[Any, read_by("dfopt.compare.written_times:parse_limit")]
 
@@ -71,7 +69,7 @@ def convert(
     from dfopt.compare.cost_model_choice import with_costs
     from dfopt.compare.paid import realised_costs
     from dfopt.compare.written_times import part_of
-    from dfopt.trace.writing import write_trace
+    from dfopt.trace.formats import write_trace
 
     choice = model_choice(model)
     refuse_unwritable(output, source)
@@ -88,7 +86,7 @@ def convert(
 
 def refuse_unwritable(output: str, *inputs: str) -> None:
     """Refuse a trace that could not be written, before the work is done."""
-    from dfopt.trace.writing import writer_of
+    from dfopt.trace.formats import writer_of
 
     writer_of(output)
     check_output(output, *inputs)
@@ -157,8 +155,8 @@ def from_result(instance: InstanceArgument, result: ResultArgument, output: Outp
 
     Example: dfopt trace from-result instance.json result.json -o schedule.pftrace
     """
+    from dfopt.trace.formats import write_trace
     from dfopt.trace.from_schedule import schedule_costs, trace_from_schedule
-    from dfopt.trace.writing import write_trace
 
     refuse_unwritable(output, instance, result)
     solved = read_solved(instance, result)
@@ -287,12 +285,12 @@ def import_requests(
         Durations include loads: take the load time off the beginning of each request that is the
         first on its CPU or follows another fragment. It needs --cpu or --cpus 1.
     """
+    from dfopt.trace.formats import write_trace
     from dfopt.trace.request_log import (
         RequestColumns,
         parse_load_time,
         read_request_log,
     )
-    from dfopt.trace.writing import write_trace
 
     if load_time is not None and load_times is not None:
         raise BadParameter("--load-time and --load-times exclude each other; give one")

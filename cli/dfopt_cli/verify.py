@@ -16,12 +16,11 @@ from dfopt.structs import NonNegative
 from dfopt.time_units import full_time, readable_time
 from dfopt.verify import Verification
 from dfopt.verify import verify as check
-from dfopt_cli.cost_options import ModelOptions, model_choice
 from dfopt_cli.failures import naming
+from dfopt_cli.input_files import named_trace, read_trace_file
 from dfopt_cli.options import JsonOption, given, refuse_second_reading
 from dfopt_cli.printing import print_json, print_text, say, with_options
-from dfopt_cli.trace_files import named_trace, read_trace_file
-from dfopt_cli.trace_options import LabelOptions
+from dfopt_cli.trace_options import LabelOptions, ModelOptions, model_choice
 
 if TYPE_CHECKING:
     from dfopt.compare.cost_model import CostModel

@@ -1,16 +1,16 @@
 """Methods over a set of instances: every instance in a process of its own, a CSV row for each."""
 
 from dfopt.bench.benchmark import Report, RunProgress, run
-from dfopt.bench.profile import performance_ratios, share_within
-from dfopt.bench.rows import Row, RowStatus, Settings, read_rows
-from dfopt.bench.sets import Entry, read_set
+from dfopt.bench.rows import Entry, Row, RowStatus, Settings, read_rows, read_set
 from dfopt.bench.summary import (
     Judged,
     MethodFigures,
     PublishedBounds,
     Verdict,
     judged,
+    performance_ratios,
     read_published,
+    share_within,
     summarise,
     verdict_counts,
 )

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from dfopt._version import __version__
-from dfopt.bench.rows import Row, RowStatus, Settings, rows_file
-from dfopt.bench.sets import Entry, stem_of
+from dfopt.bench.rows import Entry, Row, RowStatus, Settings, rows_file, stem_of
 from dfopt.errors import FileError, MethodError
 from dfopt.files import check_writable, write_result
 from dfopt.parallel.alone import ChildError, performed_alone

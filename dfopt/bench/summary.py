@@ -1,8 +1,9 @@
-"""The summary of a benchmark, also beside what others have published."""
+"""The figures of a benchmark, as tables and a document, also beside what others published."""
 
 from __future__ import annotations
 
 import csv
+import math
 import statistics
 import sys
 from collections import Counter
@@ -13,15 +14,86 @@ from pathlib import Path
 from typing import Annotated
 
 from dfopt.bench.benchmark import Report
-from dfopt.bench.profile import FACTORS, performance_ratios, share_within
 from dfopt.bench.rows import Row, RowStatus, Settings, line_named
 from dfopt.checks import described
 from dfopt.errors import FileError
 from dfopt.files import read_text
 from dfopt.files.documents import DocumentType
 from dfopt.files.formats import Format
-from dfopt.files.streams import shown_name
+from dfopt.files.storage import shown_name
+from dfopt.problem.result import StopReason
+from dfopt.render import counted
 from dfopt.structs import DocumentPart, Natural, NonNegative, Positive, Share, each_of
+from dfopt.table import Table, Value, columns
+
+FACTORS = (1, 2, 5, 10, 100)
+"""The factors that a table shows."""
+
+SHORTEST_S = 0.01
+"""Shorter times count as this one, since their ratios say more of the machine than of methods."""
+
+SOLVED = (StopReason.PROOF, StopReason.GAP_LIMIT)
+
+
+def performance_ratios(rows: Sequence[Row]) -> dict[str, list[float]]:
+    r"""Return how many times as long as the fastest method each one took, instance by instance.
+
+    Parameters
+    ----------
+    rows
+        The rows of several methods. Where those of a method have several settings, each of them
+        counts as a method. An instance that some method lacks is left out.
+
+    Returns
+    -------
+    dict[str, list[float]]
+        By method the ratios :math:`r_{p,s} = t_{p,s} / \min_{s'} t_{p,s'}` of all instances p, in
+        the same order. A ratio is infinite where the method s did not solve p: where the search
+        ended before its proof, and before the gap that was asked for.
+
+    References
+    ----------
+    E. D. Dolan and J. J. Moré, Benchmarking optimization software with performance profiles,
+    Mathematical Programming 91, 2002, pages 201 to 213, section 2.
+    """
+    methods = {row.label: row.method for row in rows}
+    if len(set(methods.values())) < len(methods):
+        methods = {label: label for label in methods}
+    times: dict[str, dict[str, float]] = {}
+    for row in rows:
+        is_solved = row.stop_reason in SOLVED and not row.is_wrong
+        time = max(row.wall_time_s, SHORTEST_S) if is_solved else math.inf
+        times.setdefault(row.sha256, {})[methods[row.label]] = time
+    known = [own for own in times.values() if len(own) == len(methods)]
+    return {
+        method: [
+            own[method] / min(own.values()) if own[method] < math.inf else math.inf for own in known
+        ]
+        for method in methods.values()
+    }
+
+
+def share_within(ratios: Sequence[float], factor: float) -> float:
+    """Return the share of instances with a ratio of at most a factor: their profile there."""
+    return sum(ratio <= factor for ratio in ratios) / len(ratios)
+
+
+def profile_table(ratios: Mapping[str, Sequence[float]]) -> Table:
+    """Return the profile of each method at the usual factors, and the share that it solved."""
+    headings = columns("method", *(f"{factor}× :.0%" for factor in FACTORS), "solved :.0%")
+    factors = (*FACTORS, sys.float_info.max)
+    rows: list[tuple[Value, ...]] = [
+        (method, *(share_within(own, factor) for factor in factors))
+        for method, own in ratios.items()
+    ]
+    count = max(map(len, ratios.values()))
+    note = (
+        f"of {counted(count, 'instance')}; 1×: how often a method is the fastest; "
+        f"times below {SHORTEST_S:g} s count as {SHORTEST_S:g} s"
+    )
+    title = "solved within these multiples of the fastest method's time"
+    return Table(title, headings, rows, [note])
+
 
 SHIFT_S = 1.0
 """Shift of the geometric mean of times: times far below 1 s hardly count."""
@@ -369,3 +441,115 @@ def bench_summary(
         profiles=profiles if len(profiles) > 1 else None,
         published=None if published is None else verdicts,
     )
+
+
+def report_tables(report: Report, settings: Sequence[Settings], csv: str) -> list[Table]:
+    """Return what there is to say of a run, from top to bottom; ``csv`` has its rows."""
+    headings = columns(
+        *("method", "runs", "not applicable", "proven", "certified :.0%"),
+        *("mean gap :.2%", "max time [s] :.2f", "mean time [s] :.2f"),
+    )
+    rows = [
+        (
+            *(method, found.runs, found.statuses[RowStatus.NOT_APPLICABLE], found.proven),
+            found.certified / found.proven if found.proven else None,
+            *(found.mean_gap, found.max_time_s, found.mean_time_s),
+        )
+        for method, found in summarise(report.rows).items()
+    ]
+    figures = Table("", headings, rows, _remarks(report, settings[0], csv))
+    if len(settings) == 1:
+        return [figures]
+    ratios = performance_ratios(report.rows)
+    profile = [profile_table(ratios)] if any(ratios.values()) else []
+    return [_methods_table(report), *profile, figures]
+
+
+def _methods_table(report: Report) -> Table:
+    """Return bound, objective and time of each instance, side by side for each method."""
+    methods = dict.fromkeys(row.method for row in report.rows)
+    rows = {(row.sha256, row.method): row for row in report.rows}
+    names = {row.sha256: row.instance for row in report.rows}
+    headings = columns(
+        "instance", *(part for method in methods for part in (f"{method} :s", f"{method} [s] :.2f"))
+    )
+    return Table(
+        "",
+        headings,
+        [
+            (name, *(cell for method in methods for cell in _cells(rows.get((sha256, method)))))
+            for sha256, name in names.items()
+        ],
+    )
+
+
+def _cells(row: Row | None) -> tuple[str | None, float | None]:
+    if row is None:
+        return None, None
+    if row.status in {RowStatus.NOT_APPLICABLE, RowStatus.ERROR}:
+        return str(row.status).replace("-", " "), None
+    return row_interval(row), row.wall_time_s
+
+
+def _remarks(report: Report, settings: Settings, csv: str) -> list[str]:
+    wrong = {
+        "ended in an error": sum(row.status is RowStatus.ERROR for row in report.rows),
+        "refuted by the checker": sum(row.verified == "no" for row in report.rows),
+    }
+    workers = f"{settings.workers} worker{'s' if settings.workers > 1 else ''}"
+    before = f" ({report.resumed} from before)" if report.resumed else ""
+    return [
+        *(f"{count} {said}; the column error says why" for said, count in wrong.items() if count),
+        f"{len(report.rows)} of {report.total} runs done{before}, limit {settings.time_limit_s:g} s"
+        f", seed {settings.seed}, {workers}",
+        f"rows in {csv}; mean is the geometric one, shifted by 1 s",
+    ]
+
+
+def published_table(report: Report, published: Mapping[str, PublishedBounds]) -> Table:
+    """Return published bounds beside the rows."""
+    verdicts = judged(report.rows, published)
+    rows = [
+        (
+            *(item.row.instance, item.row.method, published_interval(item.published)),
+            *(
+                row_interval(item.row),
+                item.row.wall_time_s,
+                item.row.certificate or None,
+                item.verdict,
+            ),
+        )
+        for item in verdicts
+    ]
+    counts = ", ".join(
+        f"{count} {verdict}" for verdict, count in verdict_counts(verdicts).items() if count
+    )
+    others = len(report.rows) - len(verdicts)
+    unpublished = f"; nothing published about {others} of {len(report.rows)}" if others else ""
+    headings = columns(
+        *("instance", "method", "published :s", "dfopt :s", "time [s] :.2f", "proof", "verdict")
+    )
+    return Table("", headings, rows, [f"{counts or 'no verdict'}{unpublished}"])
+
+
+def published_interval(published: PublishedBounds) -> str:
+    """Return published bounds as a cell: a value, an interval, or one side."""
+    if published.lower is None:
+        return f"≤ {published.upper}"
+    if published.upper is None:
+        return f"≥ {published.lower}"
+    return interval(published.lower, published.upper)
+
+
+def row_interval(row: Row) -> str:
+    """Return bound and objective of a row as a cell."""
+    if row.lower_bound is None and row.objective is None:
+        return str(row.status)
+    return interval(row.lower_bound, row.objective)
+
+
+def interval(lower: int | None, upper: int | None) -> str:
+    """Return what lies between two bounds as a cell."""
+    if lower == upper:
+        return str(lower)
+    return f"{'?' if lower is None else lower}..{'?' if upper is None else upper}"

@@ -48,8 +48,8 @@ from dfopt.compare.part_tables import (
 from dfopt.errors import DfoptError, FileError, MethodError
 from dfopt.files.documents import DocumentType
 from dfopt.files.formats import Format, read_json
-from dfopt.files.streams import shown_name
-from dfopt.files.strict_json import Document
+from dfopt.files.storage import shown_name
+from dfopt.files.strict import Document
 from dfopt.render import FrameLibrary, counted, frame, html, share, terminal_text
 from dfopt.structs import NULLABLE, REQUIRED, DocumentPart, Natural, Share, written
 from dfopt.table import Table, Value, columns, facts

@@ -16,7 +16,7 @@ from dfopt.errors import DfoptError, DfoptWarning, MethodError
 from dfopt.structs import replace
 from dfopt.time_units import NANOSECONDS, readable_time
 from dfopt.trace import Trace, between
-from dfopt.trace.clock_time import (
+from dfopt.trace.between import (
     MARK,
     ClockTime,
     clock_range,

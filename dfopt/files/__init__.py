@@ -1,24 +1,21 @@
 """Readers and writers of dfopt's file formats, and their JSON Schemas."""
 
-from dfopt.files.instance_document import (
+from dfopt.files.documents import (
     fingerprint,
     instance_from_document,
     instance_to_document,
     penalty_from_document,
     penalty_to_document,
     read_instance,
-    write_instance,
-)
-from dfopt.files.json_text import document_text
-from dfopt.files.result_document import (
     read_result,
     result_from_document,
     result_to_document,
+    write_instance,
     write_result,
 )
-from dfopt.files.schema_files import schema
+from dfopt.files.formats import schema
 from dfopt.files.storage import check_writable, read_text, write_text
-from dfopt.files.strict_json import parse_document, read_document
+from dfopt.files.strict import document_text, parse_document, read_document
 
 __all__ = [
     "check_writable",

@@ -11,9 +11,8 @@ from typing import Any, Generic, TypeVar
 
 from dfopt.errors import DfoptError, FileError
 from dfopt.files.formats import Format, parse_toml_of
-from dfopt.files.storage import read_text
-from dfopt.files.streams import STANDARD_INPUT, shown_name
-from dfopt.files.strict_json import Document, check_document
+from dfopt.files.storage import STANDARD_INPUT, read_text, shown_name
+from dfopt.files.strict import Document, check_document
 from dfopt.structs import DocumentPart
 from dfopt.type_reader import reader
 

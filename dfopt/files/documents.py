@@ -1,4 +1,7 @@
-"""Documents of one format: how they are read into their type, and written."""
+"""Documents of one format: how they are read into their type, and written.
+
+Those of instances and results stand here.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +12,13 @@ from typing import Generic, TypeVar
 
 from dfopt.errors import DfoptError
 from dfopt.files.formats import Format, check_format, parse_toml_of, read_json
-from dfopt.files.json_text import document_text
-from dfopt.files.storage import read_text, write_text
-from dfopt.files.streams import shown_name
-from dfopt.files.strict_json import Document, check_document
-from dfopt.structs import DocumentPart, document_of
+from dfopt.files.result_1 import of_today
+from dfopt.files.storage import read_text, shown_name, write_text
+from dfopt.files.strict import Document, check_document, document_digest, document_text
+from dfopt.problem.instance import Instance
+from dfopt.problem.penalties import Penalty
+from dfopt.problem.result import Result, relative_gap
+from dfopt.structs import DocumentPart, document_of, replace
 from dfopt.type_reader import reader
 
 T = TypeVar("T", bound=DocumentPart)
@@ -117,3 +122,138 @@ class DocumentType(Generic[T]):
             When the file cannot be written.
         """
         write_text(path, document_text(self.to_document(value)))
+
+
+def _with_digest(instance: Instance, document: Document) -> Instance:
+    # Not a parameter: a copy with other values must not inherit the digest of this document.
+    instance.__dict__["document_sha256"] = document_digest(document)
+    return instance
+
+
+INSTANCES = DocumentType(Format.INSTANCE, Instance, complete=_with_digest)
+
+
+def read_instance(path: str | Path) -> Instance:
+    """Return the instance in a file.
+
+    Parameters
+    ----------
+    path
+        A file of the format ``dfopt-instance/1``; ``-`` is standard input, and a name that ends
+        in ``.gz`` is gunzipped.
+
+    Raises
+    ------
+    FileError, InstanceError
+        With file, place and remedy, when the file is not a valid instance.
+    """
+    return INSTANCES.read(path)
+
+
+def write_instance(instance: Instance, path: str | Path) -> None:
+    """Write an instance to a file, as a whole or not at all.
+
+    Raises
+    ------
+    FileError
+        When the file cannot be written.
+    """
+    INSTANCES.write(instance, path)
+
+
+def fingerprint(instance: Instance) -> str:
+    """Return the SHA-256 by which results name an instance.
+
+    It is that of the document the instance was read from, or of the one that
+    :func:`instance_to_document` gives when it was built in Python.
+    """
+    return instance.document_sha256 or document_digest(instance_to_document(instance))
+
+
+def instance_from_document(document: Document) -> Instance:
+    """Return the instance that a parsed document describes.
+
+    Raises
+    ------
+    FileError, InstanceError
+        With place and remedy, when the document is not a valid instance.
+    """
+    return INSTANCES.from_document(document)
+
+
+def instance_to_document(instance: Instance) -> Document:
+    """Return the document that describes an instance; what has its default value is left out."""
+    return INSTANCES.to_document(instance)
+
+
+def penalty_from_document(document: object) -> Penalty:
+    """Return the switch penalty that the ``penalty`` object of a document describes.
+
+    Raises
+    ------
+    FileError, InstanceError
+        With place and remedy, when it is not a valid penalty.
+    """
+    penalty: Penalty = reader(Penalty)(document)
+    return penalty
+
+
+def penalty_to_document(penalty: Penalty) -> Document:
+    """Return the ``penalty`` object that describes a switch penalty."""
+    return document_of(penalty)
+
+
+def _with_gap(result: Result, document: Document) -> Result:
+    if "gap" in document:
+        return result
+    return replace(result, gap=relative_gap(result.objective, result.lower_bound))
+
+
+RESULTS = DocumentType(Format.RESULT, Result, complete=_with_gap, of_today=of_today)
+
+
+def read_result(path: str | Path) -> Result:
+    """Return the result in a file, true or not.
+
+    Parameters
+    ----------
+    path
+        A file of the format ``dfopt-result/2``, or ``/1``; ``-`` is standard input, and a name
+        that ends in ``.gz`` is gunzipped.
+
+    Raises
+    ------
+    FileError, InstanceError
+        With file, place and remedy, when the file is not a result.
+    """
+    return RESULTS.read(path)
+
+
+def write_result(result: Result, path: str | Path) -> None:
+    """Write a result to a file, as a whole or not at all.
+
+    Raises
+    ------
+    FileError
+        When the file cannot be written.
+    """
+    RESULTS.write(result, path)
+
+
+def result_from_document(document: Document) -> Result:
+    """Return the result that a parsed document describes.
+
+    One written by hand may leave out all but format, instance, status, objective and schedule:
+    its lower bound is then 0, and its gap follows from objective and lower bound.
+
+    Raises
+    ------
+    FileError, InstanceError
+        With place and remedy, when the document is not a result.
+    """
+    return RESULTS.from_document(document)
+
+
+def result_to_document(result: Result) -> Document:
+    """Return the document that describes a result."""
+    return RESULTS.to_document(result)

@@ -1,18 +1,20 @@
-"""The formats of dfopt's own documents: one list, and which of them a file has."""
+"""The formats of dfopt's own documents: one list, which of them a file has, and their schemas."""
 
 from __future__ import annotations
 
+import difflib
+import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
+from importlib import resources
+from importlib.resources.abc import Traversable
 from pathlib import Path
 
-from dfopt.errors import FileError
-from dfopt.files.storage import read_text
-from dfopt.files.streams import PEEK, first_bytes, shown_name
-from dfopt.files.strict_json import Document, parse_document
-from dfopt.files.strict_toml import parse_toml
+from dfopt.errors import DfoptError, FileError
+from dfopt.files.storage import PEEK, first_bytes, read_text, shown_name
+from dfopt.files.strict import Document, parse_document, parse_toml
 from dfopt.type_reader import described_value
 
 
@@ -264,3 +266,41 @@ def _toml_name(first: bytes) -> str | None:
 def may_be_trace(file_format: str | None) -> bool:
     """Whether a file goes to the readers of traces; their errors name the versions they read."""
     return file_format is None or file_format.startswith("dfopt-trace/")
+
+
+ENDING = ".schema.json"
+
+
+def schema_names() -> list[str]:
+    """Return the short names of all schemas, such as ``instance``."""
+    files = (file.name for file in _folder().iterdir())
+    return sorted(name.removesuffix(ENDING) for name in files if name.endswith(ENDING))
+
+
+def schema(name: str) -> Document:
+    """Return the JSON Schema (Draft 2020-12) of a format.
+
+    Parameters
+    ----------
+    name
+        Such as ``instance`` or ``dfopt-instance/1``.
+
+    Raises
+    ------
+    DfoptError
+        When there is no such schema; the message names those there are.
+    """
+    known = schema_names()
+    short_name = name
+    if name in list(Format):
+        short_name = name.removeprefix("dfopt-").partition("/")[0]
+    if short_name not in known:
+        nearest = difflib.get_close_matches(short_name, known, n=1)
+        hint = f"; did you mean {nearest[0]!r}?" if nearest else ""
+        raise DfoptError(f"there is no schema {name!r}; known are {', '.join(known)}{hint}")
+    text = (_folder() / f"{short_name}{ENDING}").read_text(encoding="utf-8")
+    return json.loads(text)  # type: ignore[no-any-return]
+
+
+def _folder() -> Traversable:
+    return resources.files("dfopt") / "files" / "schemas"

@@ -1,6 +1,6 @@
 """Results of the format ``dfopt-result/1``: their certificates are read into those of today.
 
-To end that, delete this file, its line in :mod:`dfopt.files.result_document`, and ``OLDER`` in
+To end that, delete this file, its line in :mod:`dfopt.files.documents`, and ``OLDER`` in
 :mod:`dfopt.files.formats`.
 """
 
@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from dfopt.errors import InstanceError
-from dfopt.files.strict_json import Document
+from dfopt.files.strict import Document
 
 CLASS_KEYS = ("df", "leaves", "lines", "exec", "size")
 

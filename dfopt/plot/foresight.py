@@ -11,7 +11,6 @@ from dfopt.compare.comparison_parts import Cause
 from dfopt.compare.written_times import Window, WindowKind, parse_window
 from dfopt.errors import DfoptError
 from dfopt.plot.compared import cost_label, cost_ticks, names_of, scale_costs
-from dfopt.plot.picture import new_axes, new_figure
 from dfopt.plot.style import (
     GREY,
     INK,
@@ -21,6 +20,8 @@ from dfopt.plot.style import (
     group_colours,
     ink_on,
     line_style,
+    new_axes,
+    new_figure,
     styled,
 )
 from dfopt.problem.instance import Objective

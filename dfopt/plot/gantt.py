@@ -7,17 +7,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, groupby, pairwise
 from typing import TYPE_CHECKING
 
-from dfopt.plot.picture import POINTS_PER_INCH, lay_out, new_axes
 from dfopt.plot.style import (
     GREY,
     INK,
     PAPER,
+    POINTS_PER_INCH,
     Colour,
     add_legend,
     begin_axes,
     group_colours,
     ink_on,
+    lay_out,
     mixed,
+    new_axes,
     shade,
     shown_name,
     styled,

@@ -8,8 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from dfopt.errors import DfoptError
-from dfopt.plot.picture import new_axes
-from dfopt.plot.style import add_legend, begin_axes, line_style, shown_name, styled
+from dfopt.plot.style import add_legend, begin_axes, line_style, new_axes, shown_name, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -17,7 +17,7 @@ from msgspec import field
 from dfopt.errors import DfoptError, FileError
 from dfopt.files.documents import DocumentType
 from dfopt.files.formats import Format
-from dfopt.files.strict_json import Document
+from dfopt.files.strict import Document
 from dfopt.parallel import available_processors
 from dfopt.parallel.pool import performed
 from dfopt.render import FrameLibrary, frame
@@ -96,7 +96,7 @@ class RunTask:
         except DfoptError as error:
             raise error if error.file else error.in_file(scenario.file or scenario.name) from None
         if self.folder is not None:
-            from dfopt.trace.writing import write_trace
+            from dfopt.trace.formats import write_trace
 
             write_trace(done.trace, self.folder / self.trace)
         return run_of(done, scenario=scenario.name, seed=self.seed)

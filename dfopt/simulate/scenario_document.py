@@ -14,7 +14,7 @@ from msgspec import Meta, field
 from dfopt.errors import DfoptError, FileError
 from dfopt.files.based import BasedFormat, Layer, merged
 from dfopt.files.formats import Format
-from dfopt.files.strict_json import Document
+from dfopt.files.strict import Document
 from dfopt.problem.penalties import PenaltyF, PenaltyG
 from dfopt.simulate.parameters import made
 from dfopt.simulate.policies import POLICIES, policy_with

@@ -2,11 +2,10 @@
 
 from dfopt.trace.between import between
 from dfopt.trace.dispatches import trace_of
+from dfopt.trace.formats import read_trace, write_trace
 from dfopt.trace.from_schedule import schedule_costs, trace_from_schedule
 from dfopt.trace.quality import Quality
-from dfopt.trace.reading import read_trace
 from dfopt.trace.trace import Gaps, Trace, TraceHeader, TraceTask
-from dfopt.trace.writing import write_trace
 
 __all__ = [
     "Gaps",

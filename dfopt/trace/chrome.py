@@ -18,12 +18,12 @@ from typing import Any, BinaryIO, TypeVar
 
 from dfopt.checks import LARGEST_TOTAL, check_name, described
 from dfopt.errors import DfoptError, FileError
-from dfopt.files.strict_json import Document
+from dfopt.files.strict import Document
 from dfopt.problem.cache import Leaves
 from dfopt.problem.instance import LARGEST_CPU_COUNT
 from dfopt.structs import Natural, replace
 from dfopt.trace.events import Integers
-from dfopt.trace.kernel_lines import read_ftrace
+from dfopt.trace.kernel_text import read_ftrace
 from dfopt.trace.stretches import first_disorder, nanoseconds_per_unit, paid_so_far, quality_of
 from dfopt.trace.trace import Dispatch, Gaps, Trace, TraceHeader, trace_of_dispatches
 from dfopt.type_reader import at, described_value, reader

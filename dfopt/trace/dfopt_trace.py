@@ -18,7 +18,7 @@ from msgspec import UNSET, Meta, UnsetType
 from dfopt.errors import DfoptError, FileError
 from dfopt.files.formats import Format, check_format
 from dfopt.files.storage import BYTE_ORDER_MARK
-from dfopt.files.strict_json import parse_document
+from dfopt.files.strict import parse_document
 from dfopt.problem.cache import Leaves
 from dfopt.problem.instance import CpuCount
 from dfopt.structs import DocumentPart, Natural, Positive, document_of, replace

@@ -1,6 +1,6 @@
 """The kernel's scheduling events in lines of text, as columns.
 
-A pattern of :mod:`dfopt.trace.kernel_lines` finds the fields of many lines at once.
+A pattern of :mod:`dfopt.trace.kernel_text` finds the fields of many lines at once.
 :class:`EventColumns` collects them, piece by piece.
 """
 

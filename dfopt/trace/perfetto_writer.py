@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from dfopt.trace.events import Integers
-from dfopt.trace.perfetto_packets import framed, perfetto_classes
+from dfopt.trace.perfetto import framed, perfetto_classes
 from dfopt.trace.stretches import nanoseconds_per_unit, paid_so_far, stretches_in_order
 from dfopt.trace.trace import Trace
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dfopt.files.documents import DocumentType
 from dfopt.files.formats import Format
-from dfopt.files.strict_json import Document
+from dfopt.files.strict import Document
 from dfopt.render import html
 from dfopt.structs import DocumentPart, Natural
 from dfopt.table import Table, columns

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from dfopt.checks import LARGEST_TOTAL
 from dfopt.errors import DfoptError, FileError
 from dfopt.files import read_text
-from dfopt.files.streams import shown_name
+from dfopt.files.storage import shown_name
 from dfopt.structs import NULLABLE, DocumentPart
 from dfopt.table import Table, columns, table_of
 from dfopt_models.errors import ModelError

@@ -18,7 +18,7 @@ import msgspec
 from dfopt.errors import DfoptError
 from dfopt.files import write_text
 from dfopt.files.documents import DocumentType
-from dfopt.files.streams import shown_name
+from dfopt.files.storage import shown_name
 from dfopt.structs import Checked, DocumentPart
 from dfopt.table import Table, Value, facts
 from dfopt_models.errors import ModelError

@@ -15,7 +15,7 @@ from typing import Any
 from dfopt.errors import FileError
 from dfopt.files import read_text
 from dfopt.files.formats import Format
-from dfopt.files.streams import STANDARD_INPUT
+from dfopt.files.storage import STANDARD_INPUT
 
 ENDING = ".toml"
 """The ending of the parameter files in the package."""

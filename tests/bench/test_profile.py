@@ -7,7 +7,7 @@ import pytest
 
 from dfopt import replace
 from dfopt.bench import Row, RowStatus, performance_ratios, share_within
-from dfopt.bench.profile import profile_table
+from dfopt.bench.summary import profile_table
 from dfopt.errors import DfoptError
 from dfopt.plot import plot_profile, save_picture
 from dfopt.problem.result import StopReason

@@ -12,8 +12,8 @@ from statistics import mean
 
 import pytest
 
+from dfopt.trace.formats import read_trace
 from dfopt.trace.labels import infer_fragments
-from dfopt.trace.reading import read_trace
 from tests.benchmarks.report import Table
 from tests.trace.labels.hackbench import Score, groups_by_fork_order, score
 

@@ -71,7 +71,7 @@ def test_an_error_without_a_file_gets_the_one_at_hand(
     def fail(_: object) -> None:
         raise DfoptError("is odd\nand more", place="tasks")
 
-    monkeypatch.setattr("dfopt_cli.instance_files.read_instance", fail)
+    monkeypatch.setattr("dfopt_cli.input_files.read_instance", fail)
     assert run("info", instance_file) == (
         1, "", f"dfopt: {instance_file}: tasks: is odd and more\n",
     )  # fmt: skip
@@ -97,7 +97,7 @@ def test_interrupts_are_quiet(
     def interrupt(_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("dfopt_cli.instance_files.read_instance", interrupt)
+    monkeypatch.setattr("dfopt_cli.input_files.read_instance", interrupt)
     assert run("info", instance_file) == (130, "", "")
 
 
@@ -108,7 +108,7 @@ def test_bugs_are_seen(
     def fail(_: object) -> None:
         raise bug
 
-    monkeypatch.setattr("dfopt_cli.instance_files.read_instance", fail)
+    monkeypatch.setattr("dfopt_cli.input_files.read_instance", fail)
     with pytest.raises(bug):
         run("info", instance_file)
 

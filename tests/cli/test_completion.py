@@ -3,7 +3,7 @@
 import pytest
 from typer.testing import CliRunner
 
-from dfopt.files.schema_files import schema_names
+from dfopt.files.formats import schema_names
 from dfopt.simulate import shipped_scenarios
 from dfopt.simulate.policies import POLICIES
 from dfopt_cli import completion

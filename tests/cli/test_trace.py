@@ -8,7 +8,7 @@ import pytest
 from dfopt.files import read_instance
 from dfopt.problem.instance import Objective
 from dfopt.problem.penalties import PenaltyG
-from dfopt.trace.reading import read_trace
+from dfopt.trace.formats import read_trace
 from tests.cli.conftest import Run
 from tests.compare.examples import ROWS, write_trace
 

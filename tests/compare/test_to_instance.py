@@ -15,7 +15,7 @@ from dfopt.problem.instance import Objective
 from dfopt.problem.penalties import PenaltyF, PenaltyG
 from dfopt.problem.schedule import evaluate
 from dfopt.trace import Trace
-from dfopt.trace.reading import read_trace
+from dfopt.trace.formats import read_trace
 from tests.compare.examples import write_trace
 
 F = CostModel(penalty=PenaltyF(read_line=1, write_back=5), lines=12, lines_by_run_time=True)

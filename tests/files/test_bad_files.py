@@ -44,7 +44,7 @@ def test_closed_file(tmp_path, monkeypatch):
     def refuse(path, mode):
         raise PermissionError(errno.EACCES, "Permission denied", str(path))
 
-    monkeypatch.setattr("dfopt.files.streams.open", refuse, raising=False)
+    monkeypatch.setattr("dfopt.files.storage.open", refuse, raising=False)
     line = refusal(tmp_path / "x.json")
     assert line == f"{tmp_path / 'x.json'}: may not be read; change its permissions"
 

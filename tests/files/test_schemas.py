@@ -23,8 +23,7 @@ from dfopt.files import (
     result_to_document,
     schema,
 )
-from dfopt.files.formats import Format
-from dfopt.files.schema_files import schema_names
+from dfopt.files.formats import Format, schema_names
 from tests.files.examples import (
     INSTANCE,
     MATRIX_INSTANCE,

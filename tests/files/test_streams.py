@@ -11,7 +11,7 @@ import pytest
 
 from dfopt.errors import FileError
 from dfopt.files import read_text
-from dfopt.files.streams import PEEK, first_bytes, opened
+from dfopt.files.storage import PEEK, first_bytes, opened
 
 TEXT = b"".join(b"%d\n" % number for number in range(40_000))
 assert len(TEXT) > 2 * PEEK

@@ -10,7 +10,7 @@ from dfopt.compare.attainable.switches_take_time import WithSwitches
 from dfopt.compare.comparison import Comparison
 from dfopt.errors import DfoptError
 from dfopt.plot import plot_attainable, save_picture
-from dfopt.plot.picture import lay_out
+from dfopt.plot.style import lay_out
 from dfopt.time_units import readable_time
 from tests.compare.examples import comparison, frontier
 

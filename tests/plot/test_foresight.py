@@ -13,7 +13,7 @@ from dfopt.compare.comparison_parts import Cause, Realised
 from dfopt.compare.cost_model import CostModel
 from dfopt.errors import DfoptError
 from dfopt.plot import plot_foresight, plot_look_ahead, save_picture
-from dfopt.plot.picture import lay_out
+from dfopt.plot.style import lay_out
 from dfopt.problem.instance import Objective
 from dfopt.problem.penalties import PenaltyG
 from tests.compare.examples import causes, comparison, window

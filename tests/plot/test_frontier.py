@@ -14,7 +14,7 @@ from dfopt.compare.comparison import Comparison
 from dfopt.errors import DfoptError
 from dfopt.plot import plot_frontier, save_picture
 from dfopt.plot.frontier import MEANINGS, STYLES
-from dfopt.plot.picture import lay_out
+from dfopt.plot.style import lay_out
 from tests.compare.examples import comparison, frontier, frontier_row
 
 US = 1000

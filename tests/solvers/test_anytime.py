@@ -18,7 +18,7 @@ import pytest
 from dfopt import replace
 from dfopt.errors import DfoptError, MethodError
 from dfopt.files import result_from_document, result_to_document
-from dfopt.files.json_text import document_text
+from dfopt.files.strict import document_text
 from dfopt.generate import matrix, zipf
 from dfopt.problem.instance import Instance, Task
 from dfopt.problem.penalties import PenaltyF

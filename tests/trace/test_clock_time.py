@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from dfopt import replace
 from dfopt.errors import MethodError
-from dfopt.trace.clock_time import clock_time, parse_clock_time, since_beginning
+from dfopt.trace.between import clock_time, parse_clock_time, since_beginning
 from dfopt.trace.trace import Trace
 from tests.trace.traces import SMALL
 

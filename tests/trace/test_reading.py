@@ -8,7 +8,7 @@ import pytest
 
 from dfopt.errors import DfoptError
 from dfopt.trace import read_trace
-from dfopt.trace.reading import TraceFormat, format_of
+from dfopt.trace.formats import TraceFormat, format_of
 from tests.trace.readers.kernel_lines import DIALECTS, PERF, Switch, dispatches, text_of
 
 SWITCHES = [

@@ -14,8 +14,8 @@ from dfopt.compare.dispatches import NONE, Dispatches, movable_or_timeline
 from dfopt.structs import replace
 from dfopt.time_units import exact_time
 from dfopt.trace.events import Flags, Integers, Marks, Numbers, Wakeups
+from dfopt.trace.formats import write_trace
 from dfopt.trace.trace import Trace
-from dfopt.trace.writing import write_trace
 
 
 def schedule_trace(trace: Trace, dispatches: Dispatches, *, policy: str | None = None) -> Trace:

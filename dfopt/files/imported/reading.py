@@ -8,14 +8,21 @@ from functools import partial
 from pathlib import Path
 
 from dfopt.errors import DfoptError, FileError
-from dfopt.files.imported.bins_with_colours import is_bins_with_colours, read_bins_with_colours
-from dfopt.files.imported.bins_with_setups import is_bins_with_setups, read_bins_with_setups
-from dfopt.files.imported.ordering_matrix import is_ordering_matrix, read_ordering_matrix
+from dfopt.files.imported.bins import (
+    is_bins_with_colours,
+    is_bins_with_setups,
+    read_bins_with_colours,
+    read_bins_with_setups,
+)
 from dfopt.files.imported.source_text import SourceLine, source_lines
 from dfopt.files.imported.task_graph import is_task_graph, read_task_graph
-from dfopt.files.imported.tsplib import is_tsplib, read_tsplib
-from dfopt.files.storage import read_text
-from dfopt.files.streams import shown_name
+from dfopt.files.imported.tsplib import (
+    is_ordering_matrix,
+    is_tsplib,
+    read_ordering_matrix,
+    read_tsplib,
+)
+from dfopt.files.storage import read_text, shown_name
 from dfopt.problem.instance import Instance
 
 

@@ -94,8 +94,8 @@ class Replay(Checked):
         if isinstance(self.trace, Trace):
             return self.trace
         # Loading all readers of traces takes long, and only this needs them.
+        from dfopt.trace.formats import read_trace
         from dfopt.trace.labels import default_source, labelled
-        from dfopt.trace.reading import read_trace
 
         trace = read_trace(self.trace)
         try:

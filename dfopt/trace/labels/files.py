@@ -13,8 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from dfopt.errors import FileError
-from dfopt.files.storage import read_text, write_text
-from dfopt.files.streams import shown_name
+from dfopt.files.storage import read_text, shown_name, write_text
 from dfopt.structs import replace
 from dfopt.trace.labels.inference import Inferred
 from dfopt.trace.labels.relabelling import Changes, label_changes

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from dfopt.plot.picture import new_figure
-from dfopt.plot.style import INK, add_legend, begin_axes, line_style, styled
+from dfopt.plot.style import INK, add_legend, begin_axes, line_style, new_figure, styled
 from dfopt_models.batching import BatchingModel, own_choice, pareto_table
 
 if TYPE_CHECKING:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from dfopt.plot.picture import new_figure
-from dfopt.plot.style import GREY, INK, LINES, add_legend, begin_axes, styled
+from dfopt.plot.style import GREY, INK, LINES, add_legend, begin_axes, new_figure, styled
 from dfopt_models.contention import ContentionModel, Measurement
 from dfopt_models.locks import Holds
 

@@ -6,8 +6,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dfopt.plot.picture import new_axes
-from dfopt.plot.style import LINES, add_legend, begin_axes, group_colours, shade, shown_name, styled
+from dfopt.plot.style import (
+    LINES,
+    add_legend,
+    begin_axes,
+    group_colours,
+    new_axes,
+    shade,
+    shown_name,
+    styled,
+)
 from dfopt_models.counters import CURVES, CountersModel, WarmUpPoints
 
 if TYPE_CHECKING:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dfopt.errors import DfoptError
-from dfopt.plot.picture import new_figure
 from dfopt.plot.style import (
     GREY,
     INK,
@@ -21,6 +20,7 @@ from dfopt.plot.style import (
     add_legend,
     begin_axes,
     line_style,
+    new_figure,
     shown_name,
     styled,
 )

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from dfopt.plot.picture import new_figure
-from dfopt.plot.style import INK, LINES, begin_axes, styled
+from dfopt.plot.style import INK, LINES, begin_axes, new_figure, styled
 from dfopt_models.space_sharing.alone import Profile
 
 if TYPE_CHECKING:

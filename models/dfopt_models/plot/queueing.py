@@ -6,8 +6,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dfopt.plot.picture import new_figure
-from dfopt.plot.style import INK, SMALL, add_legend, begin_axes, line_style, shown_name, styled
+from dfopt.plot.style import (
+    INK,
+    SMALL,
+    add_legend,
+    begin_axes,
+    line_style,
+    new_figure,
+    shown_name,
+    styled,
+)
 from dfopt_models.queueing import QueueingModel, crossings, queue_rows
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from msgspec.structs import asdict
 from dfopt.errors import FileError
 from dfopt.files.based import BasedFormat, merged
 from dfopt.files.formats import Format
-from dfopt.files.strict_json import Document
+from dfopt.files.strict import Document
 from dfopt.structs import replace
 from dfopt.type_reader import at, described_value, shown_place
 from dfopt_models.space_sharing.mix import (

@@ -14,8 +14,8 @@ from msgspec import Meta
 from dfopt.errors import DfoptError, FileError, InstanceError
 from dfopt.files.documents import DocumentType
 from dfopt.files.formats import Format
-from dfopt.files.streams import shown_name
-from dfopt.files.strict_json import Document
+from dfopt.files.storage import shown_name
+from dfopt.files.strict import Document
 from dfopt.structs import DocumentPart
 from dfopt.type_reader import described_value
 from dfopt_models.errors import check_distinct

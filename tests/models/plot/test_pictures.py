@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from dfopt import replace
 from dfopt.errors import DfoptError
 from dfopt.plot import save_picture
-from dfopt.plot.picture import lay_out
+from dfopt.plot.style import lay_out
 from dfopt_models.crossover import crossover_table, crossovers
 from dfopt_models.growth import GrowthPath
 from dfopt_models.plot import plot_crossover_planes, plot_crossovers

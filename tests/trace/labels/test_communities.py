@@ -3,8 +3,7 @@ from math import log
 import numpy as np
 import pytest
 
-from dfopt.trace.labels.communities import Judge, find_communities
-from dfopt.trace.labels.wakeup_graph import WakeupGraph
+from dfopt.trace.labels.communities import Judge, WakeupGraph, find_communities
 
 
 def graph_of(edges, *, tasks, siblings=(), managed=None):

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from dfopt.trace.labels.communities import UNASSIGNED
-from dfopt.trace.labels.fork_order import (
+from dfopt.trace.labels.inference import (
     contradicted,
     equal_blocks,
     fill_in_order,

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from dfopt.trace import Trace
+from dfopt.trace.formats import read_trace
 from dfopt.trace.labels import default_source, infer_fragments, label
-from dfopt.trace.reading import read_trace
 from tests.trace.labels.hackbench import groups_by_fork_order, groups_in_file, score
 
 GROUPS_L200 = "hackbench_proc_g4_l200.groups.csv"

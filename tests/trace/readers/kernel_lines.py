@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from io import BytesIO
 
-from dfopt.trace.reading import read_ftrace, read_perf
+from dfopt.trace.formats import read_ftrace, read_perf
 
 LETTERS = {b"S": 1, b"D": 2, b"R": 0, b"R+": 256, b"Z": 32, b"X": 16}
 

@@ -6,7 +6,7 @@ import pytest
 
 from dfopt.errors import FileError
 from dfopt.trace.events import Stop
-from dfopt.trace.reading import read_ftrace
+from dfopt.trace.formats import read_ftrace
 
 HEAD = """\
 # tracer: nop

@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from dfopt.trace.reading import read_ftrace
+from dfopt.trace.formats import read_ftrace
 
 LINES = """\
           <idle>-0     [000] d..2.  1.000001: sched_switch: prev_comm=swapper/0 prev_pid=0 \

@@ -5,7 +5,7 @@ from io import BytesIO
 import pytest
 
 from dfopt.errors import FileError
-from dfopt.trace.reading import read_perf
+from dfopt.trace.formats import read_perf
 
 HEAD = """\
 # ========

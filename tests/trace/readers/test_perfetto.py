@@ -9,8 +9,7 @@ from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as classes
 
 from dfopt.errors import FileError
 from dfopt.trace.events import Stop
-from dfopt.trace.perfetto import read_perfetto
-from dfopt.trace.perfetto_packets import framed
+from dfopt.trace.perfetto import framed, read_perfetto
 
 EXIT_DEAD = 0x10
 

@@ -14,6 +14,7 @@ from dfopt import replace
 from dfopt.errors import DfoptError, DfoptWarning, FileError
 from dfopt.problem.penalties import PenaltyF, PenaltyG
 from dfopt.trace import Trace, read_trace
+from dfopt.trace.formats import write_trace
 from dfopt.trace.request_log import (
     RequestColumns,
     parse_load_time,
@@ -21,7 +22,6 @@ from dfopt.trace.request_log import (
 )
 from dfopt.trace.service import service_of
 from dfopt.trace.trace import Assumed, Lengths
-from dfopt.trace.writing import write_trace
 
 pytestmark = pytest.mark.filterwarnings("ignore:without `cpu`")
 

@@ -8,8 +8,8 @@ import pytest
 
 from dfopt.errors import FileError
 from dfopt.trace import kernel_text
-from dfopt.trace.reading import read_ftrace
-from dfopt.trace.systrace import read_systrace
+from dfopt.trace.formats import read_ftrace
+from dfopt.trace.kernel_text import read_systrace
 from tests.trace.readers.kernel_lines import Switch, dispatches, systrace, text_of
 
 SWITCHES = [

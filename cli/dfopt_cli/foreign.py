@@ -1,19 +1,31 @@
-"""``dfopt import``: instances from the text formats of other tools."""
+"""``dfopt import``, ``export`` and ``schema``: instances of other tools, and for other tools."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated, Literal
 
-from typer import BadParameter, Exit
+from typer import Argument, BadParameter, Exit
 
+from dfopt import files
 from dfopt.errors import DfoptError, FileError
-from dfopt.files import instance_to_document, write_instance
+from dfopt.files import instance_to_document, read_instance, write_instance
 from dfopt.files.imported import import_instance, stem
+from dfopt.files.storage import write_text
 from dfopt.structs import Positive
+from dfopt_cli import completion
 from dfopt_cli.exit_codes import FAILED
 from dfopt_cli.failures import naming
-from dfopt_cli.output_files import output_folder, refuse_overwriting
-from dfopt_cli.printing import print_json, say, with_options
+from dfopt_cli.options import InstanceArgument
+from dfopt_cli.printing import (
+    check_output,
+    output_folder,
+    print_json,
+    print_text,
+    refuse_overwriting,
+    say,
+    with_options,
+)
 
 
 def import_files(
@@ -85,3 +97,74 @@ def targets_in(folder: Path, files: list[str]) -> dict[str, Path]:
                 file=str(target),
             )
     return targets
+
+
+ProgramFormat = Literal["lp", "mps"]
+
+
+def export(
+    instance_file: InstanceArgument,
+    *,
+    output: str = "-",
+    program_format: ProgramFormat | None = None,
+) -> None:
+    """Write an instance as an integer program (LP or MPS).
+
+    It is for other solvers and for teaching. Its least value is that of the best schedule.
+    Comments at the top say what its variables mean. Formats: LP (CPLEX's) and MPS (free).
+
+    Example: dfopt export instance.json -o model.lp
+
+    Options
+    -------
+    output : -o FILE
+        Where to write it; - is standard output. The name ends in .lp or .mps.
+    program_format : --format
+        The format, if the name of the file does not say it; lp on standard output.
+    """
+    chosen = program_format or format_of(output)
+    if output != "-":
+        check_output(output, instance_file)
+    from dfopt.integer_program import integer_program, lp_text, mps_text
+
+    with naming(instance_file):
+        program = integer_program(read_instance(instance_file))
+    text = lp_text(program) if chosen == "lp" else mps_text(program)
+    if output == "-":
+        print_text(text)
+    else:
+        write_text(Path(output), text)
+
+
+def format_of(output: str) -> ProgramFormat:
+    """Return the format that the name of a file stands for.
+
+    Raises
+    ------
+    FileError
+        When it stands for none.
+    """
+    name = output.removesuffix(".gz").lower()
+    if output == "-" or name.endswith(".lp"):
+        return "lp"
+    if name.endswith(".mps"):
+        return "mps"
+    raise FileError(
+        "is neither an LP nor an MPS file by its name; let it end in .lp or .mps, or give --format",
+        file=output,
+    )
+
+
+def schema(
+    name: Annotated[str, Argument(autocompletion=completion.schemas)],
+) -> None:
+    """Print a format's JSON Schema.
+
+    Example: dfopt schema instance > dfopt-instance.schema.json
+
+    Arguments
+    ---------
+    name : NAME
+        The format, such as instance or dfopt-instance/1.
+    """
+    print_json(files.schema(name))

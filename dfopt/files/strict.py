@@ -1,14 +1,18 @@
-"""JSON without its loopholes: no duplicate keys, no NaN, no half characters, no endless nesting.
+"""JSON and TOML, read strictly: one line for every flaw, with its place; and JSON as text.
 
-The standard parser lets these pass, or forgets where they were. So it only builds the tree, with a
+JSON has no loopholes: no duplicate keys, no NaN, no half characters, no endless nesting. The
+standard parser lets these pass, or forgets where they were. So it only builds the tree, with a
 :class:`_Flaw` in the place of a value that cannot be kept. Then one walk over the tree finds all
 flaws with their places.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
+import re
+import tomllib
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -17,8 +21,7 @@ from typing import Any
 
 from dfopt.checks import described
 from dfopt.errors import FileError
-from dfopt.files.storage import read_text
-from dfopt.files.streams import shown_name
+from dfopt.files.storage import read_text, shown_name
 from dfopt.type_reader import described_value, shown_place
 
 Document = dict[str, Any]
@@ -193,3 +196,87 @@ _TOO_DEEP = f"is nested more than {DEEPEST_NESTING} levels deep; flatten it"
 _TOO_MANY_DIGITS = f"has more than {MOST_DIGITS} digits; numbers may go up to 2^62"
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_int=_integer)
+
+
+LINE_WIDTH = 100
+
+
+def document_digest(document: Document) -> str:
+    """Return the SHA-256 of a document, whatever its layout and the order of its keys."""
+    text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()
+
+
+def document_text(document: Document) -> str:
+    """Return a document as text that people can read: short values stay on one line."""
+    return _laid_out(document, "") + "\n"
+
+
+def _laid_out(value: object, margin: str) -> str:
+    line = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    inner = margin + "  "
+    if len(margin) + len(line) <= LINE_WIDTH:
+        return line
+    match value:
+        case dict():
+            rows = [f"{_laid_out(key, '')}: {_laid_out(value[key], inner)}" for key in value]
+            opening, closing = "{}"
+        case list() if any(isinstance(item, dict | list) for item in value):
+            rows = [_laid_out(item, inner) for item in value]
+            opening, closing = "[]"
+        case _:  # a list of plain values stays on one line, however long
+            return line
+    separator = f",\n{inner}"
+    return f"{opening}\n{inner}{separator.join(rows)}\n{margin}{closing}"
+
+
+PARSER_PLACE = re.compile(
+    r"^(?P<problem>.*?)(?: \(at (?P<place>line \d+, column \d+)\))?$", re.DOTALL
+)
+PARSER_END = re.compile(r"^(?P<problem>.*?) \(at end of document\)$", re.DOTALL)
+
+
+def parse_toml(text: str, *, what: str) -> dict[str, Any]:
+    """Return the table that ``text`` holds.
+
+    Parameters
+    ----------
+    text
+        TOML.
+    what
+        What the document should be.
+
+    Raises
+    ------
+    FileError
+        With the line, when the text is not TOML.
+    """
+    if not text.strip():
+        raise FileError(f"is empty; it should hold {what} in TOML")
+    if text.lstrip().startswith("{"):
+        raise FileError(f"this looks like JSON, but {what} is written in TOML", place="line 1")
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise FileError("is nested too deeply; flatten it") from None
+    except tomllib.TOMLDecodeError as error:
+        raise _toml_error(str(error), text) from None
+    except ValueError:  # Python itself refuses to read very long integers
+        raise FileError("holds a number with too many digits; numbers may go up to 2^62") from None
+
+
+def _toml_error(message: str, text: str) -> FileError:
+    at_end = PARSER_END.match(message)
+    if at_end:
+        place = f"line {len(text.splitlines())}"
+        return FileError(
+            f"the document ends too early ({at_end['problem']}); complete it", place=place
+        )
+    found = PARSER_PLACE.match(message)
+    assert found is not None
+    problem = found["problem"]
+    if "overwrite" in problem or "twice" in problem:
+        return FileError(
+            f"this key is there more than once ({problem}); keep one", place=found["place"] or ""
+        )
+    return FileError(f"this is not TOML ({problem}); correct it", place=found["place"] or "")

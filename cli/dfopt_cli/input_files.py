@@ -1,19 +1,23 @@
-"""Traces from files, with the labels that the options ask for."""
+"""Instances, results and traces, read from the files that the command line names."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from dfopt.errors import DfoptError, FileError
-from dfopt.files.streams import shown_name
+from dfopt.errors import DfoptError, DfoptWarning, FileError
+from dfopt.files import fingerprint, read_instance, read_result
+from dfopt.files.storage import shown_name
+from dfopt.problem.instance import Instance
+from dfopt.problem.schedule import Schedule
 from dfopt.structs import replace
 from dfopt_cli.failures import naming
 from dfopt_cli.options import given
-from dfopt_cli.output_files import check_output
-from dfopt_cli.printing import say
+from dfopt_cli.printing import check_output, say
 from dfopt_cli.trace_options import LabelOptions
 
 if TYPE_CHECKING:
@@ -21,9 +25,60 @@ if TYPE_CHECKING:
     from dfopt.trace.labels import Labelled
 
 
+def read_instance_and_warn(file: str) -> Instance:
+    """Return the instance in a file; warn where it has no tasks.
+
+    Raises
+    ------
+    FileError, InstanceError
+        When the file is not a valid instance.
+    """
+    instance = read_instance(file)
+    if not instance.tasks:
+        warnings.warn(
+            "there are no tasks to schedule; add some under 'tasks'", DfoptWarning, stacklevel=2
+        )
+    return instance
+
+
+@dataclass(frozen=True, slots=True)
+class Solved:
+    """An instance, the schedule of one of its results, and the method that found it."""
+
+    instance: Instance
+    schedule: Schedule
+    method: str | None
+
+
+def read_solved(instance_file: str, result_file: str) -> Solved:
+    """Return an instance and the schedule that a result has for it.
+
+    Raises
+    ------
+    FileError
+        When the result belongs to another instance, or has no schedule.
+    """
+    with naming(instance_file):
+        instance = read_instance(instance_file)
+    with naming(result_file):
+        result = read_result(result_file)
+        if result.instance_sha256 != fingerprint(instance):
+            raise FileError(
+                f"belongs to another instance, {result.instance_name or 'without a name'}; "
+                "name the instance it was solved from",
+                place="instance.sha256",
+            )
+        if result.schedule is None:
+            raise FileError(
+                f"is null: this result is {result.status}, there is nothing to show",
+                place="schedule",
+            )
+    return Solved(instance, result.schedule, result.method)
+
+
 def read_trace_file(path: str) -> Trace:
     """Return the trace in a file; the error for another document says what it is."""
-    from dfopt.trace.reading import read_trace
+    from dfopt.trace.formats import read_trace
 
     with naming(path):
         return read_trace(path)

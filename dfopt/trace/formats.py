@@ -1,4 +1,8 @@
-"""Reads traces of every format; the first bytes of a file tell its format, not the name."""
+"""Reads and writes traces of every format.
+
+The first bytes of a file that is read tell its format, and the ending of a file's name that is
+written.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +14,14 @@ from typing import BinaryIO
 
 from dfopt.errors import DfoptError, FileError
 from dfopt.files.formats import Format, named_format, other_kind
-from dfopt.files.storage import BYTE_ORDER_MARK
-from dfopt.files.streams import GZIP_MAGIC, PEEK, opened, shown_name
+from dfopt.files.storage import BYTE_ORDER_MARK, GZIP_MAGIC, PEEK, opened, replacing, shown_name
 from dfopt.structs import replace
-from dfopt.trace.chrome import read_chrome
-from dfopt.trace.dfopt_trace import read_dfopt_trace
-from dfopt.trace.kernel_lines import FTRACE, PERF, read_ftrace, read_perf
-from dfopt.trace.kernel_text import SWITCH
+from dfopt.trace.chrome import read_chrome, write_chrome
+from dfopt.trace.dfopt_trace import read_dfopt_trace, write_dfopt_trace
+from dfopt.trace.events import Integers
+from dfopt.trace.kernel_text import FTRACE, PERF, SWITCH, read_ftrace, read_perf, read_systrace
 from dfopt.trace.perfetto import read_perfetto
-from dfopt.trace.systrace import read_systrace
+from dfopt.trace.perfetto_writer import write_perfetto
 from dfopt.trace.trace import Trace
 
 
@@ -225,3 +228,72 @@ def _is_packets(first: bytes) -> bool:
         position += 1 + size
         packets += 1
     return packets > 1 or _CONTROL.search(first) is not None
+
+
+WRITERS: dict[str, Callable[..., None]] = {
+    ".jsonl": write_dfopt_trace,
+    ".jsonl.gz": write_dfopt_trace,
+    ".perfetto-trace": write_perfetto,
+    ".pftrace": write_perfetto,
+    ".json": write_chrome,
+    ".json.gz": write_chrome,
+}
+"""The writer for each ending; it gets the trace and a stream."""
+
+WITH_COSTS = (write_perfetto, write_chrome)
+"""Writers of formats that can show the costs of switches."""
+
+
+def write_trace(trace: Trace, path: str | Path, *, costs: Integers | None = None) -> None:
+    """Write a trace as a whole or not at all; the ending of the name is the format.
+
+    ``.jsonl`` is dfopt-trace/1, ``.perfetto-trace`` and ``.pftrace`` are for Perfetto's viewer,
+    ``.json`` is for Chrome's. All but Perfetto's may have ``.gz`` after it.
+
+    Parameters
+    ----------
+    trace
+        The trace.
+    path
+        The file.
+    costs
+        The cost of the switch to each dispatch, for the counters of viewers; other formats leave
+        it out.
+
+    Raises
+    ------
+    FileError
+        When the ending is unknown, or the file cannot be written.
+    """
+    write = writer_of(path)
+    try:
+        with replacing(path) as stream:
+            if write in WITH_COSTS:
+                write(trace, stream, costs=costs)
+            else:
+                write(trace, stream)
+    except FileError as error:
+        raise error.in_file(str(path)) from None
+    except UnicodeEncodeError as error:
+        raise FileError(
+            f"a name in the trace holds {error.object[error.start]!a}, which is no text; rename it",
+            file=str(path),
+        ) from None
+
+
+def writer_of(path: str | Path) -> Callable[..., None]:
+    """Return the writer of the format that the ending of a file's name means.
+
+    Raises
+    ------
+    FileError
+        When no format has this ending.
+    """
+    name = Path(path).name.lower()
+    for ending, write in WRITERS.items():
+        if name.endswith(ending):
+            return write
+    known = ", ".join(ending for ending in WRITERS if not ending.endswith(".gz"))
+    raise FileError(
+        f"its ending says no format of traces; choose one of {known}", file=str(path) or "''"
+    )

@@ -1,1 +1,0 @@
-"""What an instance or a trace holds, in figures: the documents ``dfopt-info/1``."""
