@@ -44,7 +44,7 @@ def task_types(instance: Instance) -> tuple[TaskType, ...]:
     members: dict[tuple[object, ...], list[Task]] = {}
     timed = instance.is_timed
     for task in instance.tasks:
-        members.setdefault(_distinguishing(instance, task, timed=timed), []).append(task)
+        members.setdefault(distinguishing(instance, task, timed=timed), []).append(task)
     return tuple(
         TaskType(
             example=tasks[0],
@@ -55,7 +55,8 @@ def task_types(instance: Instance) -> tuple[TaskType, ...]:
     )
 
 
-def _distinguishing(instance: Instance, task: Task, *, timed: bool) -> tuple[object, ...]:
+def distinguishing(instance: Instance, task: Task, *, timed: bool) -> tuple[object, ...]:
+    """Return what tells a task from those of other types; ``timed`` is whether tasks may wait."""
     key: tuple[object, ...]
     match instance.penalty:
         case PenaltyMatrix():

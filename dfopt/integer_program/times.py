@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import permutations
 
-from dfopt.integer_program.labels import TaskKind
-from dfopt.integer_program.program import ProgramBuilder
+from dfopt.integer_program.program import IntegerProgram
 from dfopt.problem.cost_table import CostTable
 from dfopt.problem.instance import Instance, Task
 
@@ -18,49 +17,49 @@ NOTES = {
 }
 
 
-def add_times(builder: ProgramBuilder, instance: Instance, kinds: list[TaskKind]) -> None:
+def add_times(
+    program: IntegerProgram, instance: Instance, tasks: Mapping[str, Task], costs: CostTable
+) -> None:
     """Add the times of single tasks, which CPUs run in the orders of their walks.
 
     Start times as variables with large constants go back to Manne (1960).
     """
-    tasks = {kind.label: kind.task for kind in kinds}
     cpus = range(instance.cpus)
-    starts = {label: builder.number(f"starts_{label}") for label in tasks}
-    ends = {label: builder.number(f"ends_{label}") for label in tasks}
-    makespan = builder.number("makespan")
-    costs = CostTable(instance, list(tasks.values()))
+    starts = {label: program.number(f"starts_{label}") for label in tasks}
+    ends = {label: program.number(f"ends_{label}") for label in tasks}
+    makespan = program.number("makespan")
     longest = _longest(instance, costs)
     for number, (label, task) in enumerate(tasks.items()):
         switch = []
         if task.release:
-            builder.require(f"release_{label}", [(1, starts[label])], ">=", task.release)
+            program.require(f"release_{label}", [(1, starts[label])], ">=", task.release)
         for cpu in cpus:
             switch.append((-costs.start[cpu][number], f"first_{label}_on_{cpu}"))
         for place, (other, before) in enumerate(tasks.items()):
             gap = [(1, starts[label]), (-1, ends[other])]
             if before.id in task.after:
-                builder.require(f"after_{other}_{label}", gap, ">=", 0)
+                program.require(f"after_{other}_{label}", gap, ">=", 0)
             if other == label:
                 continue
             steps = [f"next_{other}_{label}_on_{cpu}" for cpu in cpus]
             switch += [(-costs.switch[place][number], step) for step in steps]
             # Only if the task comes right after the other one on some CPU, this says anything.
             follows = [(-longest, step) for step in steps]
-            builder.require(f"wait_{other}_{label}", [*gap, *follows], ">=", -longest)
+            program.require(f"wait_{other}_{label}", [*gap, *follows], ">=", -longest)
         length = [(1, ends[label]), (-1, starts[label]), *switch]
-        builder.require(f"length_{label}", length, "=", task.exec)
+        program.require(f"length_{label}", length, "=", task.exec)
         finish = [(-costs.finish[number], f"last_{label}_on_{cpu}") for cpu in cpus]
-        builder.require(f"span_{label}", [(1, makespan), (-1, ends[label]), *finish], ">=", 0)
+        program.require(f"span_{label}", [(1, makespan), (-1, ends[label]), *finish], ">=", 0)
     if not all(task.exec for task in tasks.values()):
-        _add_positions(builder, instance, tasks)
+        _add_positions(program, instance, tasks)
     for cpu in cpus:
         idle = costs.idle[cpu]
         if idle:
             terms = [(1, makespan), *((idle, f"first_{label}_on_{cpu}") for label in tasks)]
-            builder.require(f"idle_{cpu}", terms, ">=", idle)
+            program.require(f"idle_{cpu}", terms, ">=", idle)
 
 
-def _add_positions(builder: ProgramBuilder, instance: Instance, tasks: Mapping[str, Task]) -> None:
+def _add_positions(program: IntegerProgram, instance: Instance, tasks: Mapping[str, Task]) -> None:
     """Require that a task comes after all that it waits for on its CPU, also if no time passes.
 
     There are such positions exactly if no task has to come before itself: a task has a later one
@@ -75,15 +74,15 @@ def _add_positions(builder: ProgramBuilder, instance: Instance, tasks: Mapping[s
     ]
     if not waiting:
         return
-    position = {label: builder.number(f"position_{label}") for label in tasks}
+    position = {label: program.number(f"position_{label}") for label in tasks}
     for before, after in permutations(tasks, 2):
         steps = [f"next_{before}_{after}_on_{cpu}" for cpu in range(instance.cpus)]
         later = [(1, position[after]), (-1, position[before])]
         apart = [(-len(tasks), step) for step in steps]
-        builder.require(f"order_{before}_{after}", [*later, *apart], ">=", 1 - len(tasks))
+        program.require(f"order_{before}_{after}", [*later, *apart], ">=", 1 - len(tasks))
     for before, after in waiting:
         later = [(1, position[after]), (-1, position[before])]
-        builder.require(f"later_{before}_{after}", later, ">=", 1)
+        program.require(f"later_{before}_{after}", later, ">=", 1)
 
 
 def _longest(instance: Instance, costs: CostTable) -> int:

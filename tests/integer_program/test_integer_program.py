@@ -19,14 +19,8 @@ from dfopt import (
     solve,
 )
 from dfopt.errors import MethodError
-from dfopt.integer_program import (
-    IntegerProgram,
-    ProgramVariable,
-    integer_program,
-    lp_text,
-    mps_text,
-)
-from dfopt.integer_program.labels import labels_of
+from dfopt.integer_program import IntegerProgram, integer_program, lp_text, mps_text
+from dfopt.integer_program.formulation import labels_of
 from dfopt.problem.cache import CacheState
 from tests.strategies import instances
 
@@ -183,24 +177,19 @@ def test_files_are_plain_text_whatever_names_are(instance: Instance) -> None:
 
 
 def test_an_mps_file_names_variables_that_stand_in_no_constraint() -> None:
-    variables = tuple(ProgramVariable(name=name) for name in ("x", "y"))
-    program = IntegerProgram(
-        name="p", notes=(), variables=variables, constraints=(), objective=((2, "x"),)
-    )
+    program = IntegerProgram("p")
+    program.objective = [(2, program.number("x"))]
+    program.number("y")
     columns = mps_text(program).partition("COLUMNS\n")[2].partition("RHS\n")[0].splitlines()
     assert columns == [" x obj 2", " y obj 0"]
 
 
 def assert_names_are_fit(program: IntegerProgram) -> None:
-    names = [variable.name for variable in program.variables]
-    rows = [row.name for row in program.constraints]
-    assert len(set(names)) == len(names)
-    assert len(set(rows)) == len(rows)
-    assert all(re.fullmatch("[a-z][a-z_]*[A-Za-z0-9._]*", name) for name in names + rows)
-    known = set(names)
-    for row in program.constraints:
-        assert {name for _, name in row.terms} <= known
-        assert all(coefficient for coefficient, _ in row.terms)
+    names = [*program.variables, *program.constraints]
+    assert all(re.fullmatch("[a-z][a-z_]*[A-Za-z0-9._]*", name) for name in names)
+    for row in program.constraints.values():
+        assert row.terms.keys() <= program.variables.keys()
+        assert all(row.terms.values())
 
 
 def test_setups_are_the_program_of_the_textbook() -> None:
