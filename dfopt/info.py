@@ -312,7 +312,7 @@ def _is_feasible(instance: Instance) -> bool | None:
     """Return whether all tasks find room; None where a first look does not tell."""
     if instance.missing_capacity:
         return False
-    if not instance.has_sizes or next(packings(Search(instance)), None) is not None:
+    if not instance.has_sizes or next(packings(Search(instance), attempts=1), None) is not None:
         return True
     return None
 

@@ -29,7 +29,7 @@ from dfopt.problem.result import (
     relative_gap,
 )
 from dfopt.problem.schedule import Schedule, evaluate
-from dfopt.solvers.heuristics.constructive import consecutive_orders
+from dfopt.solvers.heuristics.constructive import any_orders
 from dfopt.solvers.interruptible import load_module
 from dfopt.solvers.search import Knowledge, Search, SearchOver
 from dfopt.solvers.sizes import DoesNotFitError, find_room
@@ -225,7 +225,7 @@ def _run(search: Search, method: str) -> None:
 def _find_any(search: Search) -> None:
     """Report any schedule; where tasks have sizes, there may be none that is found at once."""
     if not search.instance.has_sizes:
-        search.found(consecutive_orders(search))
+        search.found(any_orders(search))
 
 
 def _bound_cheaply(search: Search) -> None:

@@ -1,7 +1,7 @@
 """Tasks of different sizes: the truth by enumeration, laws, and first schedules."""
 
 from contextlib import suppress
-from functools import partial
+from itertools import islice
 
 import pytest
 from hypothesis import given, settings
@@ -14,14 +14,11 @@ from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyG
 from dfopt.problem.result import Status, StopReason, TimeLimit, relative_gap
 from dfopt.solvers import METHODS, auto, solve
-from dfopt.solvers.cp_sat.runner import is_solvable
+from dfopt.solvers.heuristics.constructive import orders_of
 from dfopt.solvers.matrix import choose_supports
 from dfopt.solvers.search import Search, SearchOver
 from dfopt.solvers.sizes import find_room, packings
-from dfopt.solvers.sizes.exact_fill import exact_fills
-from dfopt.solvers.sizes.first_fit import orders_of
-from dfopt.solvers.sizes.fitting import RoomModel
-from dfopt.solvers.sizes.patterns import packed_by_patterns
+from dfopt.solvers.sizes.patterns import packed_by_patterns, packed_by_search
 from dfopt.solvers.sizes.pieces import bound_by_pieces, can_be_cut
 from dfopt.solvers.sizes.refilling import refill
 from dfopt.verify import verify
@@ -127,7 +124,7 @@ def test_sizes_do_not_count_where_everything_fits_on_a_cpu() -> None:
         assert instance.room == 3
 
 
-def test_first_fit_keeps_fragments_whole() -> None:
+def test_fragments_stay_whole_where_they_fit() -> None:
     tasks = tuple(
         Task(id=f"{df}{number}", df=df, size=size)
         for df, sizes in (("A", (4, 3, 3)), ("B", (6, 4)), ("C", (5, 5)))
@@ -141,8 +138,13 @@ def test_first_fit_keeps_fragments_whole() -> None:
         objective=Objective.TOTAL_PENALTY,
         tasks=tasks,
     )
-    first = next(packings(Search(instance)))
-    assert sorted(map(len, first)) == [1, 2, 2]
+    search = Search(instance)
+    filled = islice(packings(search), 1, None)  # best fit comes first
+    fragments = (
+        [{search.types[number].example.df for number in held} for held in packing]
+        for packing in filled
+    )
+    assert any(all(len(held) == 1 for held in packing) for packing in fragments)
     result = solve(instance, workers=1)
     assert (result.status, result.objective) == (Status.OPTIMAL, 3)
 
@@ -207,7 +209,7 @@ def test_fillings_are_schedules_and_only_get_better() -> None:
             continue
         search = Search(instance)
         with suppress(SearchOver):
-            for packing in exact_fills(search, 6):
+            for packing in packings(search, 6):
                 search.found(orders_of(search, packing))  # refuses what is no schedule
                 filled += 1
             refill(search)
@@ -229,7 +231,7 @@ def test_patterns_pack_or_prove() -> None:
         refuted = isinstance(packed, Proof)
         if isinstance(packed, list):
             search.found(orders_of(search, packed))
-        fits = is_solvable(Search(instance), partial(RoomModel, search))
+        fits = isinstance(packed_by_search(Search(instance)), list)
         assert fits >= isinstance(packed, list)
         assert fits <= (not refuted)
         outcomes.append((refuted, isinstance(packed, list), fits))

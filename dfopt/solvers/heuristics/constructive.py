@@ -7,8 +7,12 @@ from collections.abc import Iterator, Sequence
 from graphlib import TopologicalSorter
 from heapq import nsmallest
 
+from dfopt.problem.penalties import PenaltyMatrix
 from dfopt.solvers.heuristics.contents import Contents, Part, PartCosts, Parts
 from dfopt.solvers.search import Search
+
+Packing = list[dict[int, int]]
+"""For each CPU how many tasks of each type it holds."""
 
 MOST_CANDIDATES = 8
 """At most 8 CPUs are tried for the next fragment: those that cost least so far."""
@@ -27,7 +31,7 @@ def construct(search: Search, costs: PartCosts, random_source: random.Random) ->
         )
     order = sorted(fragments.values(), key=lambda part: -sum(part.values()))
     while True:
-        yield _wrapped(search, costs, order)
+        yield Contents(costs, _wrapped(search, order))
         yield _best_fit(search, costs, order)
         order = order.copy()
         random_source.shuffle(order)
@@ -83,11 +87,11 @@ def _least(contents: Contents, candidates: Sequence[int], part: Part) -> tuple[i
     return cpu, parts, cost
 
 
-def _wrapped(search: Search, costs: PartCosts, order: Sequence[Part]) -> Contents:
-    """Return a schedule by McNaughton's wrap-around rule: each CPU is filled to an even share."""
+def _wrapped(search: Search, order: Sequence[Part]) -> Packing:
+    """Return contents by McNaughton's wrap-around rule: each CPU is filled to an even share."""
     instance = search.instance
     share = min(instance.tasks_per_cpu, -(-instance.task_count // instance.cpus))
-    held: list[dict[int, int]] = [{} for _ in range(instance.cpus)]
+    held: Packing = [{} for _ in range(instance.cpus)]
     cpu, room = 0, share
     for part in order:
         for task_type, count in part.items():
@@ -99,7 +103,7 @@ def _wrapped(search: Search, costs: PartCosts, order: Sequence[Part]) -> Content
                 held[cpu][task_type] = held[cpu].get(task_type, 0) + taken
                 left -= taken
                 room -= taken
-    return Contents(costs, held)
+    return held
 
 
 def first_of(part: Part, wanted: int) -> Part:
@@ -113,18 +117,35 @@ def first_of(part: Part, wanted: int) -> Part:
     return chosen
 
 
-def consecutive_orders(search: Search) -> list[list[int]]:
-    """Return any orders of task types: tasks in a valid sequence, cut into even shares.
+def fragments_of(search: Search) -> list[list[int]]:
+    """Return the types of tasks of each fragment, or of each type under a matrix."""
+    groups: dict[str | None, list[int]] = {}
+    is_matrix = isinstance(search.instance.penalty, PenaltyMatrix)
+    for number, task_type in enumerate(search.types):
+        task = task_type.example
+        groups.setdefault(task.type if is_matrix else task.df, []).append(number)
+    return list(groups.values())
+
+
+def orders_of(search: Search, packing: Packing) -> list[list[int]]:
+    """Return orders of task types in which each CPU runs what it holds."""
+    instance, types = search.instance, search.types
+    if not isinstance(instance.penalty, PenaltyMatrix) and not instance.is_timed:
+        return [search.form.order(cpu, held) for cpu, held in enumerate(packing)]
+    # One sequence for all CPUs, so that no tasks wait for each other for ever. Under precedence
+    # every entry of the instance is a type of its own.
+    waits = {task.id: task.after for task in instance.tasks} if instance.has_precedence else {}
+    rank = {name: place for place, name in enumerate(TopologicalSorter(waits).static_order())}
+    sequence = sorted(range(len(types)), key=lambda number: rank.get(types[number].example.id, 0))
+    return [[number for number in sequence for _ in range(held.get(number, 0))] for held in packing]
+
+
+def any_orders(search: Search) -> list[list[int]]:
+    """Return any orders of task types, where sizes are equal.
 
     It asks for no time, so that a search that ends at once still has a schedule.
     """
-    instance, types = search.instance, search.types
-    sequence = list(range(len(types)))
-    if instance.has_precedence:
-        # Under precedence every entry of the instance is a type of its own.
-        waits = {task.id: task.after for task in instance.tasks}
-        rank = {name: rank for rank, name in enumerate(TopologicalSorter(waits).static_order())}
-        sequence.sort(key=lambda task_type: rank[types[task_type].example.id])
-    tasks = [task_type for task_type in sequence for _ in range(types[task_type].count)]
-    share = max(1, min(instance.tasks_per_cpu, -(-len(tasks) // instance.cpus)))
-    return [tasks[cpu * share : (cpu + 1) * share] for cpu in range(instance.cpus)]
+    groups = [
+        {number: search.types[number].count for number in group} for group in fragments_of(search)
+    ]
+    return orders_of(search, _wrapped(search, groups))

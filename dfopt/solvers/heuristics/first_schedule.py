@@ -11,7 +11,7 @@ from random import Random
 
 from dfopt.problem.penalties import PenaltyMatrix
 from dfopt.solvers.heuristics.best_insertion import insert_all
-from dfopt.solvers.heuristics.constructive import consecutive_orders, construct
+from dfopt.solvers.heuristics.constructive import any_orders, construct
 from dfopt.solvers.heuristics.contents import PartCosts
 from dfopt.solvers.interruptible import load_module
 from dfopt.solvers.search import Search
@@ -43,7 +43,7 @@ def build(search: Search) -> None:
     if orders is not None:
         search.found(orders)
     elif search.schedule is None:
-        search.found(consecutive_orders(search))
+        search.found(any_orders(search))
 
 
 def improve(search: Search, effort: float = 1.0) -> None:

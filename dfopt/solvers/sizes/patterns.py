@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from dfopt.problem.certificate import Leaf, Over, Proof, ProofRows, TaskClass
+from dfopt.problem.certificate import CompleteSearch, Leaf, Over, Proof, ProofRows, TaskClass
 from dfopt.problem.instance import Instance, Task
 from dfopt.problem.penalties import PenaltyG
 from dfopt.solvers.aggregation import Aggregation
@@ -26,8 +26,8 @@ from dfopt.solvers.configuration.prices import Duals, Prices
 from dfopt.solvers.configuration.pricing_data import PricingData
 from dfopt.solvers.configuration.proof_tree import in_smallest_numbers
 from dfopt.solvers.configuration.remaining_problem import RemainingProblem, Stock
+from dfopt.solvers.heuristics.constructive import Packing, fragments_of
 from dfopt.solvers.search import Search
-from dfopt.solvers.sizes.first_fit import Packing, fragments_of
 
 LARGEST_TABLE = 50_000_000
 """At most this number of table entries for a knapsack: some tenths of a second."""
@@ -41,20 +41,9 @@ def packed_by_patterns(search: Search) -> Packing | Proof | None:
 
     None where neither is found.
     """
-    numbers: Counter[int] = Counter()
-    for task_type in search.types:
-        numbers[task_type.size] += task_type.count
-    if len(numbers) * (search.instance.room + 1) > LARGEST_TABLE:
+    instance = _sizes_alone(search.instance)
+    if len(instance.tasks) * (instance.room + 1) > LARGEST_TABLE:
         return None
-    instance = Instance(
-        cpus=search.instance.cpus,
-        capacity=search.instance.room,
-        penalty=PenaltyG(fill=0, write_back=0),
-        tasks=tuple(
-            Task(id=str(size), df="any", size=size, count=number)
-            for size, number in numbers.items()
-        ),
-    )
     data = PricingData(Aggregation.of(Search(instance)), 0, search.check)
     stock = Stock(data.counts, data.token_counts)
     problem = RemainingProblem(data, stock, (instance.cpus,))
@@ -78,6 +67,45 @@ def packed_by_patterns(search: Search) -> Packing | Proof | None:
     return _contents(
         search,
         [{classes[number].size: held for number, held in one.content.tasks} for one in columns],
+    )
+
+
+def packed_by_search(search: Search) -> Packing | CompleteSearch:
+    """Return contents of the CPUs that hold all tasks, or that CP-SAT excludes them."""
+    from dfopt.solvers.cp_sat.count_model import CountModel
+    from dfopt.solvers.cp_sat.runner import is_solvable
+
+    sizes = Search(
+        _sizes_alone(search.instance),
+        stop=lambda _: search.stop_reason(),
+        seed=search.seed,
+        workers=search.workers,
+        is_part=True,
+    )
+    if not is_solvable(sizes, lambda: CountModel(sizes, (0, 0))):
+        return CompleteSearch(solver="cp-sat")
+    return _contents(
+        search,
+        [
+            {sizes.types[number].size: held for number, held in own.items()}
+            for own in sizes.contents()
+        ],
+    )
+
+
+def _sizes_alone(instance: Instance) -> Instance:
+    """Return the instance with a single fragment, whose visits cost nothing."""
+    numbers: Counter[int] = Counter()
+    for task, size in zip(instance.tasks, instance.sizes, strict=True):
+        numbers[size] += task.multiplicity
+    return Instance(
+        cpus=instance.cpus,
+        capacity=instance.room,
+        penalty=PenaltyG(fill=0, write_back=0),
+        tasks=tuple(
+            Task(id=str(size), df="any", size=size, count=number)
+            for size, number in numbers.items()
+        ),
     )
 
 

@@ -2,7 +2,7 @@
 
 Moves of single tasks hardly ever fit there. So a few CPUs are emptied and filled anew, fragment
 after fragment, each as far as possible; that is kept if everything fits again and costs no more
-(Shaw 1998; the filling is that of :mod:`dfopt.solvers.sizes.exact_fill`).
+(Shaw 1998; the filling is that of :mod:`dfopt.solvers.sizes.packings`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dfopt.problem.instance import Objective
 from dfopt.solvers.heuristics.contents import Contents, PartCosts
 from dfopt.solvers.search import Search
-from dfopt.solvers.sizes.exact_fill import Item, can_fill, filled_cpu
+from dfopt.solvers.sizes.packings import Item, can_fill, filled_cpu
 
 STEPS_PER_TASK = 60
 MOST_STEPS = 15_000

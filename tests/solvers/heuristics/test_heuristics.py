@@ -9,7 +9,7 @@ from dfopt.problem.instance import Instance, Objective
 from dfopt.problem.penalties import PenaltyG
 from dfopt.problem.schedule import evaluate
 from dfopt.solvers.heuristics import first_schedule
-from dfopt.solvers.heuristics.constructive import consecutive_orders
+from dfopt.solvers.heuristics.constructive import any_orders
 from dfopt.solvers.search import Search, SearchOver
 from tests.solvers.drawn import drawn_instances
 from tests.solvers.optimum import optimum
@@ -59,5 +59,5 @@ def test_a_search_that_ends_at_once_still_has_a_schedule() -> None:
         search = Search(instance)
         if instance.missing_capacity:
             continue
-        search.found(consecutive_orders(search))
+        search.found(any_orders(search))
         assert search.schedule is not None

@@ -1,18 +1,22 @@
-"""Schedules that fill one CPU after the other as far as possible, where there is little room.
+"""Contents of CPUs that hold all tasks: best fit, and CPUs filled as far as possible.
 
-Each CPU begins with the largest task of a fragment. Tasks of the same fragment fill it as well as
-any of them can, which is a subset sum; then tasks of the next fragment do, and so on. This is the
-minimum bin slack heuristic (Gupta and Ho 1999), one fragment after the other.
+In the second way each CPU begins with the largest task of a fragment. Tasks of the same fragment
+fill it as well as any of them can, which is a subset sum; then tasks of the next fragment do, and
+so on. This is the minimum bin slack heuristic (Gupta and Ho 1999), one fragment after the other.
 """
 
 from __future__ import annotations
 
 import random
+from bisect import bisect_left, insort
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
+from dfopt.solvers.heuristics.constructive import Packing, fragments_of
 from dfopt.solvers.search import Search
-from dfopt.solvers.sizes.first_fit import Packing, fragments_of
+
+ATTEMPTS = 20
+"""CPUs are filled as far as possible in 20 orders of the fragments."""
 
 MOST_BITS = 100_000_000
 """At most this number of bits are shifted for a CPU: some hundredths of a second."""
@@ -28,13 +32,14 @@ Item = tuple[int, int]
 """The size of a task and its type."""
 
 
-def exact_fills(search: Search, attempts: int) -> Iterator[Packing]:
+def packings(search: Search, attempts: int = ATTEMPTS) -> Iterator[Packing]:
     """Yield contents of the CPUs that hold all tasks, from attempts in different orders.
 
     What does not fit in the first attempts is put in by refilling some CPUs. After a success the
     next attempt has to do with one CPU less than were used: that often means one visit less.
     """
     instance, types = search.instance, search.types
+    yield from _best_fit(search)
     if not can_fill(search):
         return
     fragments = fragments_of(search)
@@ -62,6 +67,24 @@ def exact_fills(search: Search, attempts: int) -> Iterator[Packing]:
             if len(used) <= fewest or attempt >= REPAIRED:
                 break
             cpus = len(used) - 1
+
+
+def _best_fit(search: Search) -> list[Packing]:
+    """Return the packing that puts large tasks first, each where it fits best, if all fit."""
+    held: Packing = [{} for _ in range(search.instance.cpus)]
+    rooms = [(search.instance.room, cpu) for cpu in range(search.instance.cpus)]
+    types = enumerate(search.types)
+    for number, task_type in sorted(types, key=lambda item: -item[1].size):
+        left = task_type.count
+        while left:
+            place = bisect_left(rooms, (task_type.size, -1))
+            if place == len(rooms):
+                return []
+            room, cpu = rooms.pop(place)
+            held[cpu][number] = taken = min(left, room // task_type.size)
+            left -= taken
+            insort(rooms, (room - taken * task_type.size, cpu))
+    return [held]
 
 
 def can_fill(search: Search) -> bool:
