@@ -70,6 +70,28 @@ class CpuStart:
         return self.free_for_all or self.free_fragment == fragment
 
 
+def possible_roles(start: CpuStart, fragment: int, tasks: int, *, ends_cheaply: bool) -> list[Role]:
+    """Return the roles of a fragment that can save a CPU something.
+
+    Parameters
+    ----------
+    start
+        The start of the CPU.
+    fragment, tasks
+        The fragment, and the number of its tasks.
+    ends_cheaply
+        Whether some task of it pays less at the end than at an exit.
+    """
+    roles = [Role.MIDDLE]
+    if start.spares_entry(fragment):
+        roles.append(Role.FIRST)
+        if ends_cheaply:
+            roles += [Role.ALONE, Role.SPLIT] if tasks > 1 else [Role.ALONE]
+    if ends_cheaply:
+        roles.append(Role.LAST)
+    return roles
+
+
 class Ends(NamedTuple):
     """The tasks at the ends of a fragment's blocks, and the cost that they pay there.
 

@@ -41,9 +41,6 @@ ALL, MOST, HALF, TENTH = 1.0, 0.8, 0.5, 0.1
 TINY = 9
 """With at most this number of tasks, enumeration is faster than loading a solver."""
 
-TINY_WITH_PRECEDENCE = 6
-"""The same where tasks wait for each other: all orders of 8 tasks on all CPUs take seconds."""
-
 SHORT_WALKS = 0.1
 """The effort of a local search that leaves time for proofs."""
 
@@ -144,8 +141,7 @@ def _phases_with_waits(search: Search) -> Iterator[Phase]:
 
     timed = TimedSearch(search)
     yield ALL, lambda _: timed.dispatch()
-    tiny = TINY_WITH_PRECEDENCE if search.instance.has_precedence else TINY
-    if search.instance.task_count <= tiny:
+    if search.instance.task_count <= TINY and not search.instance.has_precedence:
         yield ALL, solve_exhaustively
     elif can_be_toured(search):
         yield ALL, search_tours

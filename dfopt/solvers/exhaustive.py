@@ -6,13 +6,13 @@ Nothing here uses the theorem on best orders, so that other solvers can be held 
 from __future__ import annotations
 
 import logging
-import math
 from collections.abc import Callable, Iterator, Sequence
 from operator import add
 
 from dfopt.errors import MethodError
 from dfopt.problem.certificate import CompleteSearch
-from dfopt.problem.instance import Instance, Objective
+from dfopt.problem.instance import Objective
+from dfopt.solvers.heuristics.constructive import any_orders
 from dfopt.solvers.search import Search
 
 _log = logging.getLogger(__name__)
@@ -26,7 +26,7 @@ def solve_exhaustively(search: Search) -> None:
 
     Without precedence: the cheapest order of every subset of tasks (a path per subset and last
     task), then the best way to deal subsets to the CPUs, 3^n steps a CPU. With precedence CPUs
-    wait for each other, so all orders on all CPUs are enumerated.
+    wait for each other, so all orders of their starts are tried.
 
     Raises
     ------
@@ -41,7 +41,7 @@ def solve_exhaustively(search: Search) -> None:
             f"{instance.task_count}; use the method 'auto'",
             place="tasks",
         )
-    optimum = _enumerate_orders(search) if instance.has_precedence else _deal_subsets(search)
+    optimum = _try_dispatches(search) if instance.has_precedence else _deal_subsets(search)
     search.proved(optimum, CompleteSearch(threshold=optimum - 1, solver="exhaustive"))
 
 
@@ -149,93 +149,15 @@ def _members(subset: int) -> Iterator[int]:
         subset ^= lowest
 
 
-def _enumerate_orders(search: Search) -> int:
-    """Try all orders on all CPUs; schedules are built in the order in which tasks start."""
-    instance = search.instance
-    optimum = math.inf
-    steps = 0
+def _try_dispatches(search: Search) -> int:
+    """Try all orders in which tasks that wait for each other can start, layer by layer."""
+    from dfopt.solvers.timed.solve import MOST_ROWS, search_layers
+    from dfopt.solvers.timed.tables import timed_tables
 
-    def extend(state: _Partial) -> None:
-        nonlocal optimum, steps
-        steps += 1
-        if steps % 256 == 0:
-            search.check()
-        if not any(state.left):
-            value = max(state.finished(search), default=0)
-            if value < optimum:
-                optimum = value
-                search.found(state.orders)
-            return
-        for following in state.successors(instance, search):
-            extend(following)
-
-    extend(_Partial.empty(search))
-    _log.debug("%d partial schedules", steps)
-    return int(optimum)
-
-
-class _Partial:
-    """The first tasks of a schedule, in the order in which their switches begin."""
-
-    def __init__(
-        self,
-        left: list[int],
-        orders: list[list[int]],
-        clocks: list[int],
-        ends: dict[str, int],
-        latest_start: int,
-    ) -> None:
-        self.left = left
-        self.orders = orders
-        self.clocks = clocks
-        self.ends = ends
-        self.latest_start = latest_start
-
-    @classmethod
-    def empty(cls, search: Search) -> _Partial:
-        cpus = search.instance.cpus
-        left = [equal_tasks.count for equal_tasks in search.types]
-        return cls(left, [[] for _ in range(cpus)], [0] * cpus, {}, 0)
-
-    def successors(self, instance: Instance, search: Search) -> Iterator[_Partial]:
-        unfinished = {
-            equal_tasks.example.id
-            for equal_tasks, left in zip(search.types, self.left, strict=True)
-            if left
-        }
-        for task_type, left in enumerate(self.left):
-            task = search.types[task_type].example
-            if not left or unfinished.intersection(task.after):
-                continue
-            ready = max([task.release, *(self.ends[name] for name in task.after)])
-            idle_groups = set()
-            for cpu, order in enumerate(self.orders):
-                if search.size_of(order) + search.types[task_type].size > instance.room:
-                    continue
-                if not order:
-                    # Of idle CPUs that are alike the first one stands for all.
-                    if search.cpu_groups[cpu] in idle_groups:
-                        continue
-                    idle_groups.add(search.cpu_groups[cpu])
-                start = max(self.clocks[cpu], ready)
-                if start < self.latest_start:
-                    continue
-                switch = (
-                    search.costs.switch[order[-1]][task_type]
-                    if order
-                    else search.costs.start[cpu][task_type]
-                )
-                end = start + switch + task.exec
-                yield _Partial(
-                    [count - (other == task_type) for other, count in enumerate(self.left)],
-                    [[*o, task_type] if other == cpu else o for other, o in enumerate(self.orders)],
-                    [end if other == cpu else clock for other, clock in enumerate(self.clocks)],
-                    {**self.ends, task.id: max(end, self.ends.get(task.id, 0))},
-                    start,
-                )
-
-    def finished(self, search: Search) -> list[int]:
-        return [
-            clock + search.costs.finish[order[-1]] if order else search.costs.idle[cpu]
-            for cpu, (clock, order) in enumerate(zip(self.clocks, self.orders, strict=True))
-        ]
+    if search.schedule is None:
+        search.found(any_orders(search))
+    assert search.objective is not None
+    tables = timed_tables(search)
+    optimum, is_complete = search_layers(search, tables, search.objective, MOST_ROWS)
+    assert is_complete, "so few tasks have few partial schedules"
+    return optimum

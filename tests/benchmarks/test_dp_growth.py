@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from dfopt import Instance, Leaves, PenaltyF, PenaltyG, Task
-from dfopt.solvers.dp.program import DynamicProgram, States
+from dfopt.solvers.dp import DynamicProgram, States
 from dfopt.solvers.search import Search
 from tests.benchmarks.report import Table
 from tests.benchmarks.timing import timed
@@ -61,10 +61,10 @@ class CountingProgram(DynamicProgram):
     kept = 0
     widest = 0
 
-    def _added(self, states: States, kind: int, to_come: int, *, ends_fragment: bool) -> States:
-        added = super()._added(states, kind, to_come, ends_fragment=ends_fragment)
-        self.kept += len(added)
-        self.widest = max(self.widest, len(added))
+    def _added(self, states: States, position: int) -> States:
+        added = super()._added(states, position)
+        self.kept += added.shape[1]
+        self.widest = max(self.widest, added.shape[1])
         return added
 
 

@@ -334,7 +334,7 @@ def test_methods_refuse_what_they_are_not_for(
 
 
 def test_the_dynamic_program_refuses_what_is_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dfopt.solvers.dp.program.MOST_STATES", 1000)
+    monkeypatch.setattr("dfopt.solvers.dp.MOST_STATES", 1000)
     with pytest.raises(MethodError, match=r"'dp' needs more than 1000 states.*'auto'"):
         solve(UNTIMED, method="dp", stop=TimeLimit(PATIENCE_S))
 

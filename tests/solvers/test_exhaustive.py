@@ -19,7 +19,7 @@ from dfopt.solvers.exhaustive import solve_exhaustively
 from dfopt.solvers.search import Search
 from tests.problem.test_schedule import WORKED_EXAMPLE
 from tests.solvers.drawn import drawn_instances
-from tests.solvers.optimum import badly_started, run
+from tests.solvers.optimum import badly_started, by_orders, run
 from tests.strategies import instances
 
 
@@ -43,6 +43,8 @@ def check(instance: Instance) -> None:
     search = Search(instance)
     run(solve_exhaustively, search)
     assert search.objective == least
+    if instance.has_precedence:
+        assert by_orders(search) == least
     if least:
         assert search.certificate == CompleteSearch(threshold=least - 1, solver="exhaustive")
 
@@ -63,6 +65,17 @@ def test_the_worked_example_is_optimal_at_15() -> None:
     """Pinter and Zalmanovici, figure 3, is a best schedule."""
     result = solve(WORKED_EXAMPLE, method="exhaustive")
     assert (result.status, result.objective) == (Status.OPTIMAL, 15)
+
+
+def test_tasks_that_wait_for_each_other_are_tried_in_all_orders() -> None:
+    waiting = 0
+    for instance in drawn_instances(300, seed=21, most_tasks=7):
+        if instance.has_precedence:
+            search = Search(instance)
+            run(solve_exhaustively, search)
+            assert search.objective == by_orders(search)
+            waiting += 1
+    assert waiting >= 20
 
 
 def test_it_needs_no_schedule_to_improve_on() -> None:

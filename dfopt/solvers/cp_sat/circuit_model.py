@@ -11,14 +11,13 @@ from itertools import pairwise
 
 from ortools.sat.python import cp_model
 
-from dfopt.problem.instance import Objective
-from dfopt.solvers.cp_sat.runner import Expression
+from dfopt.solvers.cp_sat.runner import Expression, Model
 from dfopt.solvers.search import Search
 
 DEPOT = 0
 
 
-class CircuitModel:
+class CircuitModel(Model):
     """One optional node per task and CPU; the depot stands for both ends of the order.
 
     Parameters
@@ -30,8 +29,7 @@ class CircuitModel:
     """
 
     def __init__(self, search: Search, bounds: tuple[int, int]) -> None:
-        self.search = search
-        self.model = cp_model.CpModel()
+        super().__init__(search)
         self.tasks = [
             task_type
             for task_type, equal_tasks in enumerate(search.types)
@@ -41,7 +39,7 @@ class CircuitModel:
         self.cpus = range(search.instance.cpus)
         # Variables.
         self.runs = {
-            (task, cpu): self.model.new_bool_var(f"runs[{task},{cpu}]")
+            (task, cpu): self.boolean("runs", task, cpu)
             for task in range(len(self.tasks))
             for cpu in self.cpus
         }
@@ -84,7 +82,7 @@ class CircuitModel:
                     # The circuit passes by a task iff the task runs on another CPU.
                     literal = ~self.runs[before - 1, cpu]
                 else:
-                    literal = self.model.new_bool_var(f"arc[{cpu},{before},{after}]")
+                    literal = self.boolean("arc", cpu, before, after)
                     self.arcs[cpu, before, after] = literal
                 arcs.append((before, after, literal))
         # The chosen arcs form one circuit through the depot and the tasks that the CPU runs.
@@ -153,43 +151,17 @@ class CircuitModel:
         return switches + executions
 
     def _add_objective(self, bounds: tuple[int, int]) -> None:
-        value = self.model.new_int_var(*bounds, "objective")
-        if self.search.instance.objective is Objective.TOTAL_PENALTY:
-            # The objective is the sum of the CPUs' costs.
-            self.model.add(value == sum(self.costs))
-        else:
-            # The objective is at least the cost of each CPU.
-            for cost in self.costs:
-                self.model.add(value >= cost)
-        self.model.minimize(value)
+        self.minimise(self.costs, bounds)
 
     def _add_hint(self) -> None:
-        schedule = self.search.schedule
-        if schedule is None:
-            return
-        groups = self.search.cpu_groups
-        fullest = sorted(self.cpus, key=lambda cpu: -len(schedule.cpus[cpu].tasks))
-        type_of = {
-            name: task_type
-            for task_type, equal_tasks in enumerate(self.search.types)
-            for name in equal_tasks.names
-        }
-        places: dict[int, list[tuple[int, int]]] = defaultdict(list)
-        for group in set(groups):
-            cpus = [cpu for cpu in self.cpus if groups[cpu] == group]
-            for cpu, source in zip(cpus, (c for c in fullest if groups[c] == group), strict=True):
-                for position, name in enumerate(schedule.cpus[source].tasks):
-                    places[type_of[name]].append((cpu, position))
-        order: dict[int, list[tuple[int, int]]] = defaultdict(list)
-        left = {task_type: iter(sorted(where)) for task_type, where in places.items()}
-        for task, task_type in enumerate(self.tasks):
-            cpu, position = next(left[task_type])
-            order[cpu].append((position, task + 1))
-            for other in self.cpus:
-                self.model.add_hint(self.runs[task, other], other == cpu)
-        for cpu in self.cpus:
-            nodes = [DEPOT, *(node for _, node in sorted(order[cpu])), DEPOT]
-            used = set(pairwise(nodes))
+        nodes: defaultdict[int, list[int]] = defaultdict(list)
+        for task in reversed(range(len(self.tasks))):
+            nodes[self.tasks[task]].append(task + 1)
+        for cpu, order in enumerate(self.known_orders()):
+            path = [nodes[task_type].pop() for task_type in order]
+            for task in range(len(self.tasks)):
+                self.model.add_hint(self.runs[task, cpu], task + 1 in path)
+            used = set(pairwise([DEPOT, *path, DEPOT]))
             for (i, before, after), arc in self.arcs.items():
                 if i == cpu:
                     self.model.add_hint(arc, (before, after) in used)

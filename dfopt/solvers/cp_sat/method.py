@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from dfopt.problem.penalties import PenaltyMatrix
 from dfopt.solvers import parts
 from dfopt.solvers.heuristics import first_schedule
@@ -18,22 +20,18 @@ def solve_by_cp_sat(search: Search) -> None:
     if search.schedule is None:
         first_schedule.improve(search, effort=1.0)
     load_module("dfopt.solvers.cp_sat.runner", search.check)
+    from dfopt.solvers.cp_sat.circuit_model import CircuitModel
+    from dfopt.solvers.cp_sat.count_model import CountModel
+    from dfopt.solvers.cp_sat.interval_model import IntervalModel
+    from dfopt.solvers.cp_sat.runner import Model, minimise
+
+    model: Callable[[Search, tuple[int, int]], Model] = CountModel
     if search.instance.is_timed:
-        from dfopt.solvers.cp_sat.interval_model import IntervalModel
-        from dfopt.solvers.cp_sat.runner import minimise
-
-        minimise(search, lambda bounds: IntervalModel(search, bounds))
+        model = IntervalModel
     elif isinstance(search.instance.penalty, PenaltyMatrix):
-        from dfopt.solvers.cp_sat.circuit_model import CircuitModel
-        from dfopt.solvers.cp_sat.runner import minimise
-
-        minimise(search, lambda bounds: CircuitModel(search, bounds))
-    else:
-        from dfopt.solvers.cp_sat.count_model import CountModel
-        from dfopt.solvers.cp_sat.runner import minimise
-
-        if parts.counts_parts(search.instance):
-            # This mostly is a proof. The model would take long: many of its parts are alike.
-            parts.pack(search)
-            search.check()
-        minimise(search, lambda bounds: CountModel(search, bounds))
+        model = CircuitModel
+    elif parts.counts_parts(search.instance):
+        # This mostly is a proof. The model would take long: many of its parts are alike.
+        parts.pack(search)
+        search.check()
+    minimise(search, lambda bounds: model(search, bounds))

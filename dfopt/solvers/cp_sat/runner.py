@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from math import ceil, ulp
-from typing import Protocol
 
 from ortools.sat.python import cp_model
 
 from dfopt.errors import MethodError
 from dfopt.problem.certificate import CompleteSearch
+from dfopt.problem.instance import Objective
 from dfopt.solvers.interruptible import wait_for
 from dfopt.solvers.search import Search
 
@@ -25,14 +26,50 @@ Expression = cp_model.LinearExpr | int
 """A sum, which may have no terms."""
 
 
-class Model(Protocol):
-    """A CP-SAT model that can be read back."""
+class Model(ABC):
+    """A CP-SAT model that can be read back.
 
-    model: cp_model.CpModel
+    Parameters
+    ----------
+    search
+        The instance, and the schedule that serves as a hint.
+    """
 
+    def __init__(self, search: Search) -> None:
+        self.search = search
+        self.model = cp_model.CpModel()
+
+    @abstractmethod
     def orders(self, value: Callable[[cp_model.IntVar], int]) -> list[list[int]]:
         """Return the schedule that an assignment stands for, as orders of type numbers."""
-        ...
+
+    def boolean(self, name: str, *numbers: int) -> cp_model.IntVar:
+        """Return a new variable that is 0 or 1."""
+        return self.model.new_bool_var(f"{name}[{','.join(map(str, numbers))}]")
+
+    def minimise(self, costs: Sequence[Expression], bounds: tuple[int, int]) -> None:
+        """Minimise the objective for these costs of the CPUs, within ``bounds``."""
+        value = self.model.new_int_var(*bounds, "objective")
+        if self.search.instance.objective is Objective.TOTAL_PENALTY:
+            # The objective is the sum of the CPUs' costs.
+            self.model.add(value == sum(costs))
+        else:
+            # The objective is at least the cost of each CPU.
+            for cost in costs:
+                self.model.add(value >= cost)
+        self.model.minimize(value)
+
+    def known_orders(self) -> list[list[int]]:
+        """Return the best schedule so far, in which full ones of alike CPUs come first."""
+        schedule, groups = self.search.schedule, self.search.cpu_groups
+        if schedule is None:
+            return []
+        orders = self.search.orders_of(schedule)
+        fullest = sorted(range(len(orders)), key=lambda cpu: -len(orders[cpu]))
+        sources = {
+            group: iter([cpu for cpu in fullest if groups[cpu] == group]) for group in groups
+        }
+        return [orders[next(sources[group])] for group in groups]
 
 
 class _Reporter(cp_model.CpSolverSolutionCallback):

@@ -29,10 +29,10 @@ def build(search: Search) -> None:
     """Report first schedules, by construction alone: one that is good within its moment."""
     instance = search.instance
     if instance.is_timed:
-        from dfopt.solvers.timed.dispatch_rules import dispatch_by_rules
+        from dfopt.solvers.timed.dispatch_rules import dispatch_by_score
         from dfopt.solvers.timed.tables import timed_tables
 
-        dispatch_by_rules(search, timed_tables(search))
+        dispatch_by_score(search, timed_tables(search))
         return
     if not isinstance(instance.penalty, PenaltyMatrix) and not instance.has_sizes:
         dealt = construct(search, PartCosts(search.form), Random(search.seed))

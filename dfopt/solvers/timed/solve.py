@@ -9,7 +9,7 @@ from dfopt.problem.certificate import CompleteSearch, Counting
 from dfopt.solvers.search import Search
 from dfopt.solvers.timed.annealing import MILD, MOVES_PER_TASK, TimedAnnealing
 from dfopt.solvers.timed.corridor import corridor
-from dfopt.solvers.timed.dispatch_rules import dispatch_by_rules
+from dfopt.solvers.timed.dispatch_rules import dispatch_by_score
 from dfopt.solvers.timed.tables import TimedTables, timed_tables
 from dfopt.verify.energy import energy_bound
 
@@ -63,7 +63,7 @@ class TimedSearch:
 
     def dispatch(self) -> None:
         """Report first schedules by list scheduling, which loads nothing."""
-        dispatch_by_rules(self.search, self.tables)
+        dispatch_by_score(self.search, self.tables)
         self.search.check()
 
     def solve(self) -> bool:
@@ -145,59 +145,62 @@ class TimedSearch:
         while reach <= LONGEST_REACH:
             known = search.schedule
             near = corridor(self.tables, self.annealing.task_list()[0], reach)
-            self._layers(near, search.objective or 0, FIRST_ROWS, as_beam=True)
+            search_layers(search, near, search.objective or 0, FIRST_ROWS, as_beam=True)
             # A schedule that annealing has found meanwhile has neighbours of its own.
             reach = reach + 2 if search.schedule is known else SHORTEST_REACH
 
     def _search_below(self, limit: int, rows: int, *, as_beam: bool = False) -> bool:
         """Search for schedules below a limit; return whether the search was complete."""
-        limit, is_complete = self._layers(self.tables, limit, rows, as_beam=as_beam)
+        limit, is_complete = search_layers(self.search, self.tables, limit, rows, as_beam=as_beam)
         if not is_complete:
             return False
         self.search.proved(limit, CompleteSearch(threshold=limit - 1, solver="layers"))
         return True
 
-    def _layers(
-        self, tables: TimedTables, limit: int, rows: int, *, as_beam: bool
-    ) -> tuple[int, bool]:
-        """Search for schedules better than the best one and below a limit.
 
-        Parameters
-        ----------
-        tables
-            Those of the instance, or of a neighbourhood.
-        limit
-            Only what can end before it is kept.
-        rows
-            At most this number of partial schedules are kept in a layer.
-        as_beam
-            Whether to go on with the best of them where there are more.
+def search_layers(
+    search: Search, tables: TimedTables, limit: int, rows: int, *, as_beam: bool = False
+) -> tuple[int, bool]:
+    """Search for schedules better than the best one and below a limit.
 
-        Returns
-        -------
-        limit, is_complete
-            Nothing ends before this limit, if the search was complete. If not, some layer had
-            more than this number of rows.
-        """
-        search, count = self.search, len(tables.tasks)
-        layers = Layers(tables.in_core(), rows)
-        chunk = max(1, STEPS_PER_CHUNK // (count * len(tables.starts)))
-        for _ in range(count):
-            has_more = True
-            while has_more:
-                assert search.objective is not None
-                limit = min(limit, search.objective)
-                has_more = layers.extend(chunk, limit)
-                search.check()
-                if layers.has_dropped and not as_beam:
-                    return limit, False
-            if not layers.advance():
-                return limit, not layers.has_dropped
-        end = layers.first_end()
-        if end < limit:
-            limit = end
-            orders: list[list[int]] = [[] for _ in tables.starts]
-            for _, task, cpu in layers.dispatches().tolist():
-                orders[cpu].append(int(tables.types[task]))
-            search.found(orders)
-        return limit, not layers.has_dropped
+    Parameters
+    ----------
+    search
+        Of a timed instance; it has a schedule.
+    tables
+        Those of the instance, or of a neighbourhood.
+    limit
+        Only what can end before it is kept.
+    rows
+        At most this number of partial schedules are kept in a layer.
+    as_beam
+        Whether to go on with the best of them where there are more.
+
+    Returns
+    -------
+    limit, is_complete
+        Nothing ends before this limit, if the search was complete. If not, some layer had
+        more than this number of rows.
+    """
+    count = len(tables.tasks)
+    layers = Layers(tables.in_core(), rows)
+    chunk = max(1, STEPS_PER_CHUNK // (count * len(tables.starts)))
+    for _ in range(count):
+        has_more = True
+        while has_more:
+            assert search.objective is not None
+            limit = min(limit, search.objective)
+            has_more = layers.extend(chunk, limit)
+            search.check()
+            if layers.has_dropped and not as_beam:
+                return limit, False
+        if not layers.advance():
+            return limit, not layers.has_dropped
+    end = layers.first_end()
+    if end < limit:
+        limit = end
+        orders: list[list[int]] = [[] for _ in tables.starts]
+        for _, task, cpu in layers.dispatches().tolist():
+            orders[cpu].append(int(tables.types[task]))
+        search.found(orders)
+    return limit, not layers.has_dropped

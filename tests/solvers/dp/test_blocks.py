@@ -5,7 +5,7 @@ from collections import Counter, defaultdict
 from dfopt.costs.closed_form import IMPOSSIBLE, BlockCosts, ClosedForm
 from dfopt.costs.role import Role
 from dfopt.costs.task_types import task_types
-from dfopt.solvers.dp.blocks import ABSENT, Block
+from dfopt.solvers.dp import ABSENT, Block
 from tests.solvers.drawn import drawn_instances
 
 

@@ -16,8 +16,8 @@ from dfopt.problem.result import Status
 from dfopt.solvers.search import Search, SearchOver
 from dfopt.solvers.timed.annealing import TimedAnnealing
 from dfopt.solvers.timed.corridor import corridor
-from dfopt.solvers.timed.dispatch_rules import dispatch_by_rules
-from dfopt.solvers.timed.solve import TimedSearch
+from dfopt.solvers.timed.dispatch_rules import dispatch_by_score
+from dfopt.solvers.timed.solve import TimedSearch, search_layers
 from dfopt.solvers.timed.tables import timed_tables
 from dfopt.verify import verify
 from dfopt.verify.counting import counted_bound
@@ -89,7 +89,7 @@ def test_rules_dispatch_every_task() -> None:
         if not instance.has_sizes:
             search = Search(instance)
             with contextlib.suppress(SearchOver):
-                dispatch_by_rules(search, timed_tables(search))
+                dispatch_by_score(search, timed_tables(search))
             assert search.objective is not None
             assert search.objective >= optimum(instance)
 
@@ -114,7 +114,7 @@ def test_the_best_neighbour_of_a_schedule_is_found() -> None:
         # It is a neighbour of itself, and all schedules are neighbours if the reach is long.
         for reach, least in ((1, start), (instance.task_count + 1, optimum(instance))):
             near = corridor(timed.tables, order, reach)
-            found, is_complete = timed._layers(near, start + 1, 1_000, as_beam=False)
+            found, is_complete = search_layers(search, near, start + 1, 1_000)
             assert is_complete
             assert found <= least, instance
 
