@@ -28,6 +28,11 @@ using Cost = std::int64_t;
 // More than any cost; nothing is ever added to it.
 constexpr Cost impossible = std::numeric_limits<Cost>::max();
 
+// Arrays of NumPy that the core reads.
+template <typename Row> using Rows = std::span<const Row>;
+using Integers = Rows<std::int64_t>;
+using Flags = Rows<bool>;
+
 // What an exported function returns if its arrays have rows of another size, or another length.
 constexpr std::int64_t bad_arrays = -1;
 

@@ -5,12 +5,7 @@ The checker of proofs relies on it: like that folder it uses nothing of the sear
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
-
-from dfopt.native.library import INT, INTS, POINTER, ArrayOf, Functions, Made, Rows, checked, row
+from dfopt.native.library import Integers, NativeObject, Rows, native, row
 
 SERVICE = row("fragment", "earliest", "latest", "length", "reward")
 STEP = row("time", "fragment", "seen", "entry")
@@ -21,38 +16,9 @@ VISIT = row("fragment", "begin")
 LATER = 2**60
 """A time after all others, and a price above all others."""
 
-_path = Functions(
-    "path",
-    create=(POINTER, ArrayOf(SERVICE), ArrayOf(STEP), ArrayOf(FRAGMENT), ArrayOf(BLOCK)),
-    destroy=(None, POINTER),
-    price=(INT, POINTER),
-    services=(INT, POINTER),
-    visits=(INT, POINTER),
-    write=(INT, POINTER, INTS, ArrayOf(VISIT)),
-)
 
-
-class CheapestPath(NamedTuple):
+class CheapestPath(NativeObject):
     """The cheapest way of a CPU.
-
-    Parameters
-    ----------
-    price
-        What it costs.
-    services
-        The numbers of the services that it runs, from the last to the first one.
-    visits
-        Rows ``VISIT``, from the last to the first one, which begins at -``LATER``. Each ends when
-        the one before it here begins.
-    """
-
-    price: int
-    services: NDArray[np.int64]
-    visits: Rows
-
-
-def cheapest_path(services: Rows, steps: Rows, fragments: Rows, blocks: Rows) -> CheapestPath:
-    """Return the cheapest way of a CPU.
 
     Parameters
     ----------
@@ -65,8 +31,21 @@ def cheapest_path(services: Rows, steps: Rows, fragments: Rows, blocks: Rows) ->
     blocks
         Rows ``BLOCK``: those of the CPU, ordered and disjoint.
     """
-    path = Made(_path, services, steps, fragments, blocks)
-    used = np.empty(_path.services(path), np.int64)
-    visits = np.empty(_path.visits(path), VISIT)
-    checked(_path.write(path, used, visits))
-    return CheapestPath(int(_path.price(path)), used, visits)
+
+    @native()
+    def __init__(self, services: Rows, steps: Rows, fragments: Rows, blocks: Rows) -> None: ...
+
+    @native()
+    def price(self) -> int:
+        """Return what it costs."""
+
+    @native()
+    def services(self) -> Integers:
+        """Return the numbers of the services that it runs, from the last to the first one."""
+
+    @native(VISIT)
+    def visits(self) -> Rows:
+        """Return rows ``VISIT``, from the last to the first one, which begins at -``LATER``.
+
+        Each ends when the one before it here begins.
+        """

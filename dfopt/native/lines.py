@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from dfopt.native.library import FLOATS, INT, INTS, POINTER, ArrayOf, Functions, Made, Rows, row
+from dfopt.native.library import Integers, NativeObject, Rows, native, row
 
 LINE = row("older", "newer", "state", of=np.int32)
 LEDGER = row(
@@ -19,26 +19,10 @@ TIMES = row("miss", "shared_hit", "write_back", "sequential_miss", "far_hit")
 BLOCK = 32
 """Rows and columns of a block of a matrix."""
 
-Words = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-_caches = Functions(
-    "caches",
-    create=(POINTER, ArrayOf(LINE), ArrayOf(np.int32), ArrayOf(LEDGER), ArrayOf(TIMES)),
-    destroy=(None, POINTER),
-    touch=(INT, POINTER, INT, INT, INT, INT),
-)
-_passes = Functions(
-    "passes",
-    chase=(INT, INTS, INT, INT),
-    read_in_order=(INT, INTS, INT),
-    change=(None, INTS, INT, INT, INT),
-    chase_and_change=(INT, INTS, INT, INT),
-    multiply_block=(None, FLOATS, FLOATS, FLOATS, INT, INT),
-)
 
-
-class Caches(Made):
+class Caches(NativeObject):
     """The lines that each cache holds: one cache for each CPU, then the shared ones.
 
     Parameters
@@ -71,40 +55,40 @@ class Caches(Made):
         self.ledger: Rows = np.zeros(len(capacity), LEDGER)
         self.ledger["capacity"], self.ledger["shared"] = capacity, shared
         arrays = lines, np.zeros(memory, np.int32), self.ledger
-        super().__init__(_caches, *arrays, np.array([times], TIMES), uses=arrays)
+        super().__init__(*arrays, np.array([times], TIMES))
 
+    @native()
     def touch(self, cpu: int, first: int, number: int, leaves: int) -> int:
         """Let a CPU use lines one after the other, and return the time that this takes.
 
         Unless ``leaves`` is CLEAN, all of them are written, and, if it is INVALIDATED, written back
         at once.
         """
-        return int(_caches.touch(self, cpu, first, number, leaves))
 
 
-def chase(chain: Words, start: int, lines: int) -> int:
+@native()
+def chase(chain: Integers, start: int, lines: int) -> int:
     """Follow a chain of lines, each of which says where the next one begins; return the end."""
-    return int(_passes.chase(chain, start, lines))
 
 
-def read_in_order(words: Words, lines: int) -> None:
+@native()
+def read_in_order(words: Integers, lines: int) -> None:
     """Read the first word of each line, in the order of their addresses."""
-    _passes.read_in_order(words, lines)
 
 
-def change(words: Words, first: int, lines: int, word: int) -> None:
+@native()
+def change(words: Integers, first: int, lines: int, word: int) -> None:
     """Change a word of lines one after another, in the order of their addresses."""
-    _passes.change(words, first, lines, word)
 
 
-def chase_and_change(chain: Words, start: int, lines: int) -> int:
+@native()
+def chase_and_change(chain: Integers, start: int, lines: int) -> int:
     """Follow a chain of lines, change each of them, and return the end."""
-    return int(_passes.chase_and_change(chain, start, lines))
 
 
+@native()
 def multiply_block(left: Floats, right: Floats, product: Floats, size: int, step: int) -> None:
     """Add the product of two blocks to one of a third square matrix, whose rows follow each other.
 
     All steps from 0 to the cube of the number of blocks in a row are one product of matrices.
     """
-    _passes.multiply_block(left, right, product, size, step)

@@ -2,24 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from itertools import islice
-from typing import NamedTuple
-
 import numpy as np
 
-from dfopt.native.library import (
-    ANY,
-    INT,
-    INTS,
-    POINTER,
-    ArrayOf,
-    Functions,
-    Made,
-    Rows,
-    checked,
-    row,
-)
+from dfopt.native.library import Integers, NativeObject, Rows, native, row
 
 FRAGMENT = row("first_class", "last_class", "first_row", "last_row", "may_be_first")
 TASK_CLASS = np.dtype(
@@ -36,47 +21,15 @@ TOKEN_PRICE = row("number", "worth")
 FRAGMENT_PRICE = row("is_whole", "is_paired", "visit", "is_changed")
 BONUS = row("task_class", "number", "worth")
 CPU_FRAGMENT = row("is_spared", "may_miss", "may_visit")
-CONTENT = row("cost", "value", "visits", "tasks")
-VISIT = row("fragment", "token")
+CONTENT = row("cost", "value", "visits")
+VISIT = row("fragment", "token", "classes")
 HELD = row("task_class", "count")
 
 EXITS, ENDS = 1, 2
 """Duties beside opening a block: closing one, and being the CPU's last task. They add up."""
 
-_tables = Functions(
-    "pricing_tables",
-    create=(POINTER, ArrayOf(FRAGMENT), ArrayOf(TASK_CLASS), INTS, INTS, INTS, INT, INT, INT),
-    destroy=(None, POINTER),
-)
-_options = Functions(
-    "pricing_options",
-    create=(
-        POINTER,
-        POINTER,
-        INT,
-        ArrayOf(CLASS_PRICE),
-        ArrayOf(TOKEN_PRICE),
-        ArrayOf(FRAGMENT_PRICE),
-        ArrayOf(BONUS),
-        POINTER,
-    ),
-    destroy=(None, POINTER),
-    find=(INT, POINTER),
-)
-_contents = Functions(
-    "pricing_contents",
-    create=(POINTER, POINTER, ArrayOf(CPU_FRAGMENT), INT, INT, INT),
-    destroy=(None, POINTER),
-    fill=(INT, POINTER),
-    release=(None, POINTER),
-    largest=(INT, POINTER, INT),
-    choose=(INT, POINTER, INT, INT),
-    find_tasks=(INT, POINTER),
-    write=(INT, POINTER, ArrayOf(CONTENT), ArrayOf(VISIT), ArrayOf(HELD)),
-)
 
-
-class PricingTables(Made):
+class PricingTables(NativeObject):
     """What pricing knows of an instance, with memory for its tables.
 
     Parameters
@@ -97,23 +50,22 @@ class PricingTables(Made):
         The sum of all that make a difference.
     """
 
+    @native()
     def __init__(  # noqa: PLR0913
         self,
         fragments: Rows,
         classes: Rows,
         *,
-        entries: Rows,
-        rows: Rows,
-        grid: Rows,
+        entries: Integers,
+        rows: Integers,
+        grid: Integers,
         unit: int,
         capacity: int,
         duties: int,
-    ) -> None:
-        arrays = fragments, classes, entries, rows, grid
-        super().__init__(_tables, *arrays, unit, capacity, duties)
+    ) -> None: ...
 
 
-class PricedOptions(Made):
+class PricedOptions(NativeObject):
     """What each fragment offers to a CPU at some prices.
 
     Parameters
@@ -124,12 +76,9 @@ class PricedOptions(Made):
         The price of a unit of cost; 0 where costs are limited instead.
     classes, tokens, fragments, bonuses
         Rows ``CLASS_PRICE``, ``TOKEN_PRICE``, ``FRAGMENT_PRICE`` and ``BONUS``.
-    check
-        Called often; may end the work by an exception.
-    known
-        The options at the same prices of a problem that differs in changed fragments only.
     """
 
+    @native()
     def __init__(  # noqa: PLR0913
         self,
         tables: PricingTables,
@@ -139,38 +88,18 @@ class PricedOptions(Made):
         tokens: Rows,
         fragments: Rows,
         bonuses: Rows,
-        check: Callable[[], None],
-        known: PricedOptions | None = None,
-    ) -> None:
-        rows = classes, tokens, fragments, bonuses
-        super().__init__(_options, tables, cost, *rows, known, uses=tables)
-        self.classes = len(classes)
-        while not _options.find(self):
-            check()
+    ) -> None: ...
+
+    @native()
+    def take_over(self, known: PricedOptions) -> None:
+        """Take over options at the same prices of a problem that differs in changed fragments."""
+
+    @native()
+    def advance(self) -> bool:
+        """Go on for some hundredths of a second; return whether all options are found."""
 
 
-class FoundContent(NamedTuple):
-    """What a CPU can hold.
-
-    Parameters
-    ----------
-    cost
-        In the instance's time unit; of no use where costs are priced.
-    value
-        What it is worth, less its cost if that is priced.
-    visits
-        Its fragments, each with the token that pays for its block, or -1.
-    tasks
-        Pairs of a class and how many tasks of it.
-    """
-
-    cost: int
-    value: int
-    visits: tuple[tuple[int, int], ...]
-    tasks: tuple[tuple[int, int], ...]
-
-
-class PricedContents(Made):
+class PricedContents(NativeObject):
     """All that a CPU can hold at some prices.
 
     Parameters
@@ -183,55 +112,52 @@ class PricedContents(Made):
         What starting costs, see :class:`~dfopt.costs.closed_form.CpuStart`.
     worth
         The worth of the CPU, whatever it holds.
-    check
-        Called often; may end the work by an exception.
     """
 
-    def __init__(  # noqa: PLR0913
-        self,
-        options: PricedOptions,
-        fragments: Rows,
-        *,
-        arrival: int,
-        departure: int,
-        worth: int,
-        check: Callable[[], None],
-    ) -> None:
-        super().__init__(_contents, options, fragments, arrival, departure, worth, uses=options)
-        self._fragments, self._classes, self._check = len(fragments), options.classes, check
-        while not _contents.fill(self):
-            check()
+    @native()
+    def __init__(
+        self, options: PricedOptions, fragments: Rows, *, arrival: int, departure: int, worth: int
+    ) -> None: ...
 
+    @native()
+    def advance(self) -> bool:
+        """Go on for some hundredths of a second; return whether all that is asked for is known.
+
+        That is first what is worth most, then the tasks of the contents that are chosen.
+        """
+
+    @native()
     def release(self) -> None:
         """Give memory back; after that there are no contents any more."""
-        _contents.release(self)
 
-    def largest(self, limit: int | None) -> int:
+    @native()
+    def largest(self, limit: int) -> int:
         """Return the most that is held at a cost of at most ``limit``; nothing is worth 0."""
-        return int(_contents.largest(self, ANY if limit is None else limit))
 
-    def contents(self, limit: int | None, most: int) -> list[FoundContent]:
-        """Return the most valuable contents, one of each size.
+    @native()
+    def choose(self, limit: int, most: int) -> None:
+        """Choose the most valuable contents, one of each size.
 
         Parameters
         ----------
         limit
-            The most that they cost, in the instance's time unit; None for any.
+            The most that they cost, in the instance's time unit.
         most
-            The number of contents returned is at most this, and one for a single fragment.
+            At most this number are chosen, and one for a single fragment.
         """
-        number = _contents.choose(self, ANY if limit is None else limit, most)
-        while not _contents.find_tasks(self):
-            self._check()
-        chosen = np.empty(number, CONTENT)
-        visits = np.empty(number * self._fragments, VISIT)
-        tasks = np.empty(number * self._classes, HELD)
-        checked(_contents.write(self, chosen, visits, tasks))
-        next_visits = iter(visits[: chosen["visits"].sum()].tolist())
-        next_tasks = iter(tasks[: chosen["tasks"].sum()].tolist())
-        return [
-            FoundContent(
-                cost, value, tuple(islice(next_visits, of_visits)), tuple(islice(next_tasks, held))
-            )
-            for cost, value, of_visits, held in chosen.tolist()
-        ]
+
+    @native(CONTENT)
+    def chosen(self) -> Rows:
+        """Return rows ``CONTENT``; the cost is of no use where costs are priced."""
+
+    @native(VISIT)
+    def visits(self) -> Rows:
+        """Return rows ``VISIT``: the fragments of one content after the other.
+
+        They have the token that pays for the block, or -1, and say of how many classes there are
+        tasks.
+        """
+
+    @native(HELD)
+    def tasks(self) -> Rows:
+        """Return rows ``HELD``: the tasks of one visit after the other."""

@@ -2,60 +2,16 @@
 
 from __future__ import annotations
 
-import numpy as np
-import numpy.typing as npt
-
-from dfopt.native.library import (
-    FLAGS,
-    FLOAT,
-    INT,
-    INTS,
-    POINTER,
-    SEED,
-    ArrayOf,
-    Functions,
-    Made,
-    Rows,
-    checked,
-    row,
-)
-
-Integers = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
+from dfopt.native.library import Flags, Integers, NativeObject, Rows, native, row
 
 TASK = row(
     "exec", "release", "state", "size", "head", "tail", "arrival", "fragment", "entry", "addition"
 )
 STATE = row("finish", "family", "held", "departure", "relief", "gift")
-STEP = row("parent", "task", "cpu", of=np.int32)
-
-_instance = Functions(
-    "waiting",
-    create=(
-        POINTER, ArrayOf(TASK), ArrayOf(STATE), INTS, FLAGS, INTS, FLAGS, FLAGS, INT
-    ),
-    destroy=(None, POINTER),
-)  # fmt: skip
-_annealing = Functions(
-    "waiting_annealing",
-    create=(POINTER, POINTER, INTS, INTS, SEED),
-    destroy=(None, POINTER),
-    walk=(INT, POINTER, INT, FLOAT),
-    best=(INT, POINTER, INTS, INTS),
-)
-_layers = Functions(
-    "waiting_layers",
-    create=(POINTER, POINTER, INT),
-    destroy=(None, POINTER),
-    extend=(INT, POINTER, INT, INT),
-    has_dropped=(INT, POINTER),
-    advance=(INT, POINTER),
-    find_end=(INT, POINTER),
-    dispatches=(INT, POINTER, ArrayOf(STEP)),
-)
+DISPATCH = row("cpu", "task")
 
 
-class WaitingTasks(Made):
+class WaitingTasks(NativeObject):
     """An instance with releases or precedence.
 
     Parameters
@@ -75,6 +31,7 @@ class WaitingTasks(Made):
         The sizes of a CPU's tasks add up to at most this.
     """
 
+    @native()
     def __init__(  # noqa: PLR0913, PLR0917
         self,
         tasks: Rows,
@@ -85,43 +42,35 @@ class WaitingTasks(Made):
         before: Flags,
         earlier: Flags,
         room: int,
-    ) -> None:
-        arrays = tasks, states, switch, replaces, starts, before, earlier
-        super().__init__(_instance, *arrays, room, uses=arrays)
-        self.count = len(tasks)
+    ) -> None: ...
 
 
-class ListAnnealing(Made):
+class ListAnnealing(NativeObject):
     """Simulated annealing over lists of tasks, see ``core/waiting/list_annealing.hpp``.
 
     Parameters
     ----------
     tasks
         The instance.
-    order
-        All tasks, each after those that it waits for.
-    cpus
-        For each task.
+    dispatches
+        Rows ``DISPATCH`` of all tasks, each after those that it waits for.
     seed
         64 random bits, not 0.
     """
 
-    def __init__(self, tasks: WaitingTasks, order: Integers, cpus: Integers, seed: int) -> None:
-        super().__init__(_annealing, tasks, order, cpus, seed, uses=tasks)
-        self._count = tasks.count
+    @native()
+    def __init__(self, tasks: WaitingTasks, dispatches: Rows, seed: int) -> None: ...
 
+    @native()
     def walk(self, moves: int, temperature: float) -> int:
         """Try moves; return when the best list so far ends, or a number above all times."""
-        return int(_annealing.walk(self, moves, temperature))
 
-    def best(self) -> tuple[Integers, Integers]:
-        """Return the best list that a move has led to, or the first one: its order and CPUs."""
-        order, cpus = np.empty((2, self._count), np.int64)
-        checked(_annealing.best(self, order, cpus))
-        return order, cpus
+    @native(DISPATCH)
+    def best(self) -> Rows:
+        """Return rows ``DISPATCH`` of the best list that a move has led to, or the first one."""
 
 
-class Layers(Made):
+class Layers(NativeObject):
     """Layers of partial schedules, see ``core/waiting/layers.hpp``.
 
     Parameters
@@ -132,32 +81,24 @@ class Layers(Made):
         At most this number of rows of a layer are kept, those that seem to end first.
     """
 
-    def __init__(self, tasks: WaitingTasks, width: int) -> None:
-        super().__init__(_layers, tasks, width, uses=tasks)
-        self._count = tasks.count
+    @native()
+    def __init__(self, tasks: WaitingTasks, width: int) -> None: ...
 
+    @native()
     def extend(self, pairs: int, below: int) -> bool:
         """Write what can end before a limit, for some pairs of a row and one more task.
 
         Returns whether some pairs are left.
         """
-        return bool(_layers.extend(self, pairs, below))
 
-    @property
+    @native()
     def has_dropped(self) -> bool:
-        """Whether rows were dropped because there were too many."""
-        return bool(_layers.has_dropped(self))
+        """Return whether rows were dropped because there were too many."""
 
-    def advance(self) -> int:
-        """Go on with the layer that has been written; return the number of its rows."""
-        return int(_layers.advance(self))
+    @native()
+    def find_end(self) -> int:
+        """Find the row of the last layer that ends first; return when, or a time after all."""
 
-    def first_end(self) -> int:
-        """Return when the row of the last layer ends that ends first."""
-        return int(_layers.find_end(self))
-
+    @native(DISPATCH)
     def dispatches(self) -> Rows:
-        """Return the rows ``STEP`` that lead to the row that ends first."""
-        steps = np.empty(self._count, STEP)
-        checked(_layers.dispatches(self, steps))
-        return steps
+        """Return rows ``DISPATCH`` that lead to the row that was found."""

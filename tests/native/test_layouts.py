@@ -13,7 +13,8 @@ CORE = ROOT / "dfopt" / "core"
 ROWS = (
     ("contents", "TASK_TYPE", "contents/contents.hpp", "contents::TaskType"),
     ("contents", "CPU_START", "contents/contents.hpp", "contents::CpuStart"),
-    ("contents", "HELD", "contents/contents.hpp", "contents::Held"),
+    ("contents", "HELD", "contents/annealing.hpp", "contents::HeldByCpu"),
+    ("orders", "RUN", "orders/segment_exchange.hpp", "orders::Run"),
     ("stretch", "ELEMENT", "stretch/stretch.hpp", "stretch::Element"),
     ("stretch", "BLOCK", "stretch/stretch.hpp", "stretch::Block"),
     ("stretch", "BOUNDS", "stretch/stretch.hpp", "stretch::Bounds"),
@@ -42,7 +43,7 @@ ROWS = (
     ("pricing", "HELD", "pricing/fragment_knapsack.hpp", "pricing::Held"),
     ("waiting", "TASK", "waiting/instance.hpp", "waiting::Task"),
     ("waiting", "STATE", "waiting/instance.hpp", "waiting::State"),
-    ("waiting", "STEP", "waiting/partial_schedules.hpp", "waiting::Step"),
+    ("waiting", "DISPATCH", "waiting/instance.hpp", "waiting::Dispatch"),
     ("cpu_path", "SERVICE", "cpu_path/path.hpp", "cpu_path::Service"),
     ("cpu_path", "STEP", "cpu_path/path.hpp", "cpu_path::Step"),
     ("cpu_path", "FRAGMENT", "cpu_path/path.hpp", "cpu_path::Fragment"),

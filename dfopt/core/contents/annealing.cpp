@@ -18,22 +18,21 @@ Cost excess(Cost cost, Cost target) { return std::max<Cost>(cost - target, 0); }
 
 } // namespace
 
-Annealing::Annealing(Instance instance, std::uint64_t seed)
-    : instance_(std::move(instance)), contents_(instance_),
-      moves_(instance_, contents_, above_, Random(seed)), above_(instance_.starts.size()),
-      best_types_(instance_.starts.size()) {}
-
-void Annealing::fill(Index cpu, std::span<const Held> tasks) {
-    moves_.move.assign(tasks.begin(), tasks.end());
-    contents_.evaluate(moves_.move, cpu, Side::gains, after_);
-    make(cpu, Side::gains, after_);
-}
-
-void Annealing::compare_with(Cost known) {
-    best_ = std::min(known, best_);
-    over_ = 0;
-    for (Index cpu = 0; cpu < contents_.cpus(); ++cpu) over_ += contents_[cpu].cost >= best_;
-    keep_best();
+Annealing::Annealing(Rows<TaskType> types, Rows<CpuStart> starts, Rows<HeldByCpu> held,
+                     std::int64_t fragments, std::int64_t room, bool has_sizes, bool adds_up,
+                     std::uint64_t seed)
+    : instance_{types, starts, fragments, room, has_sizes, adds_up}, contents_(instance_),
+      moves_(instance_, contents_, above_, Random(seed)), above_(starts.size()),
+      best_types_(starts.size()) {
+    for (Index cpu = 0; cpu < contents_.cpus(); ++cpu) {
+        moves_.move.clear();
+        for (const auto& [number, type, count] :
+             std::ranges::equal_range(held, cpu, {}, &HeldByCpu::cpu)) {
+            moves_.move.push_back({static_cast<Index>(type), static_cast<Index>(count)});
+        }
+        contents_.evaluate(moves_.move, cpu, Side::gains, after_);
+        make(cpu, Side::gains, after_);
+    }
 }
 
 void Annealing::set_target(Cost target) {
@@ -44,17 +43,19 @@ void Annealing::set_target(Cost target) {
     }
 }
 
-bool Annealing::walk(std::int64_t moves, double temperature, double cooling, Cost goal) {
-    for (;; --moves) {
-        if (is_met()) {
-            compare_with(best_);
-            aim(goal);
-        }
-        if (best_ <= goal) return true;
-        if (moves == 0 || contents_.cpus() == 1) return false;
+Cost Annealing::walk(std::int64_t moves, double temperature, double cooling, Cost goal, Cost total,
+                     Cost known) {
+    allowed_ = total;
+    best_ = std::min(known, best_);
+    set_target(allowed_ == impossible ? std::max(goal, best_ - 1) : goal);
+    keep_best();
+    for (; best_ > goal; --moves) {
+        if (is_met()) set_target(std::max(goal, best_ - 1));
+        if (moves == 0 || contents_.cpus() == 1) break;
         temperature *= cooling;
         step(temperature);
     }
+    return best_;
 }
 
 // Returns whether the objective is within the target.
@@ -62,7 +63,7 @@ bool Annealing::is_met() const { return instance_.adds_up ? total_ <= target_ : 
 
 // Tries one random move.
 void Annealing::step(double temperature) {
-    const bool stays_within = allowed_ && moves_.random.uniform() < within_fragment;
+    const bool stays_within = allowed_ != impossible && moves_.random.uniform() < within_fragment;
     const auto [cpu, other] = stays_within ? moves_.propose_within() : moves_.propose();
     if (moves_.move.empty()) return;
     contents_.evaluate(moves_.move, cpu, Side::gains, after_);
@@ -81,9 +82,10 @@ double Annealing::rise(Cost before, Cost after, Cost other_before, Cost other_af
     if (instance_.adds_up) return static_cast<double>(growth);
     const Cost above = excess(after, target_) + excess(other_after, target_) -
                        excess(before, target_) - excess(other_before, target_);
-    if (!allowed_) return cost_share * static_cast<double>(growth) + static_cast<double>(above);
-    return static_cast<double>(above + excess(total_ + growth, *allowed_) -
-                               excess(total_, *allowed_));
+    if (allowed_ == impossible)
+        return cost_share * static_cast<double>(growth) + static_cast<double>(above);
+    return static_cast<double>(above + excess(total_ + growth, allowed_) -
+                               excess(total_, allowed_));
 }
 
 // Makes the current move on a CPU.
@@ -91,37 +93,44 @@ void Annealing::make(Index cpu, Side side, const After& after) {
     const Cost before = contents_[cpu].cost;
     contents_.make(moves_.move, cpu, side, after);
     total_ += after.cost - before;
-    over_ += (after.cost >= best_) - (before >= best_);
     above_.update(cpu, after.cost > target_);
 }
 
 // Keeps what the CPUs hold if it is the best so far.
 void Annealing::keep_best() {
-    if (instance_.adds_up) {
-        if (total_ >= best_) return;
-        best_ = total_;
-    } else {
-        if (over_ > 0) return;
-        best_ = 0;
-        for (Index cpu = 0; cpu < contents_.cpus(); ++cpu) {
-            best_ = std::max(best_, contents_[cpu].cost);
+    Cost now = total_;
+    if (!instance_.adds_up) {
+        // Mostly some CPU above the target tells already that it is not.
+        now = 0;
+        for (const Index cpu : above_.cpus()) {
+            if (contents_[cpu].cost >= best_) return;
         }
-        for (Index cpu = 0; cpu < contents_.cpus(); ++cpu) over_ += contents_[cpu].cost == best_;
+        for (Index cpu = 0; cpu < contents_.cpus(); ++cpu) now = std::max(now, contents_[cpu].cost);
     }
+    if (now >= best_) return;
+    best_ = now;
     for (Index cpu = 0; cpu < contents_.cpus(); ++cpu) best_types_[cpu] = contents_[cpu].types;
 }
 
-bool Annealing::is_sound() const {
-    const auto listed = above_.cpus();
-    Cost total = 0;
-    std::size_t above = 0;
+Rows<HeldByCpu> Annealing::contents(bool best) {
+    listed_.clear();
     for (Index cpu = 0; cpu < contents_.cpus(); ++cpu) {
-        total += contents_[cpu].cost;
-        const bool is_above = contents_[cpu].cost > target_;
-        above += is_above;
-        if (std::ranges::count(listed, cpu) != is_above) return false;
+        for (const auto& [type, count] : best ? best_types_[cpu] : contents_[cpu].types) {
+            listed_.push_back({cpu, type, count});
+        }
     }
-    return total == total_ && above == listed.size() && contents_.is_sound();
+    return listed_;
 }
+
+Integers Annealing::costs() {
+    costs_.clear();
+    for (Index cpu = 0; cpu < contents_.cpus(); ++cpu) costs_.push_back(contents_[cpu].cost);
+    return costs_;
+}
+
+DFOPT_OBJECT(Annealing, Annealing)
+DFOPT_FUNCTION(Annealing_walk, &Annealing::walk)
+DFOPT_FUNCTION(Annealing_contents, &Annealing::contents)
+DFOPT_FUNCTION(Annealing_costs, &Annealing::costs)
 
 } // namespace dfopt::contents

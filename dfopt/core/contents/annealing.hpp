@@ -11,46 +11,44 @@
 #include "contents.hpp"
 #include "moves.hpp"
 
-#include <algorithm>
-#include <optional>
-
 namespace dfopt::contents {
+
+// How many tasks of a type a CPU holds.
+struct HeldByCpu {
+    std::int64_t cpu, type, count;
+};
 
 class Annealing {
   public:
-    Annealing(Instance instance, std::uint64_t seed);
+    // `held` has what the CPUs hold at first, by CPU and type. The rest is as in Instance.
+    Annealing(Rows<TaskType> types, Rows<CpuStart> starts, Rows<HeldByCpu> held,
+              std::int64_t fragments, std::int64_t room, bool has_sizes, bool adds_up,
+              std::uint64_t seed);
     Annealing(const Annealing&) = delete; // its contents refer to its instance
     Annealing& operator=(const Annealing&) = delete;
-
-    // Gives a CPU that is empty its tasks.
-    void fill(Index cpu, std::span<const Held> tasks);
-
-    // Lets only a schedule that costs less than `known` be news.
-    void compare_with(Cost known);
-
-    // Aims at costs of all CPUs within a target.
-    void set_target(Cost target);
-
-    // Aims at one less than the best objective so far, down to `goal`. To aim at a far goal from
-    // the start leads to worse schedules where it is out of reach.
-    void aim(Cost goal) { set_target(std::max(goal, best_ - 1)); }
-
-    // Lets the sum of all costs have a target too.
-    void allow(Cost total) { allowed_ = total; }
+    static bool fit(Rows<TaskType>, Rows<CpuStart>, Rows<HeldByCpu>, std::int64_t, std::int64_t,
+                    bool, bool, std::uint64_t) {
+        return true;
+    }
 
     // Tries this number of random moves, for one better schedule after the other. The temperature
-    // is multiplied by `cooling` before each move. Returns whether the best schedule is within the
-    // goal, which ends the walk.
-    bool walk(std::int64_t moves, double temperature, double cooling, Cost goal);
+    // is multiplied by `cooling` before each move. A schedule within the goal ends the walk. Only
+    // one that costs less than `known` is kept as the best. Returns the best objective so far.
+    //
+    // The target is one less than that, down to the goal: to aim at a far goal from the start leads
+    // to worse schedules where it is out of reach. But if the sum of all costs shall be at most
+    // `total`, too, the goal is the target.
+    Cost walk(std::int64_t moves, double temperature, double cooling, Cost goal, Cost total,
+              Cost known);
 
-    Cost best() const { return best_; }
-    std::span<const std::vector<Held>> best_types() const { return best_types_; }
-    const Contents& contents() const { return contents_; }
+    // Returns what the CPUs hold now, or in the best schedule so far, by CPU and type.
+    Rows<HeldByCpu> contents(bool best);
 
-    // Returns whether all that is kept up to date is what it would be if it were worked out anew.
-    bool is_sound() const;
+    // Returns what each CPU costs now.
+    Integers costs();
 
   private:
+    void set_target(Cost target);
     bool is_met() const;
     void step(double temperature);
     double rise(Cost before, Cost after, Cost other_before, Cost other_after) const;
@@ -64,11 +62,12 @@ class Annealing {
 
     Cost target_ = 0;
     Cost total_ = 0; // of all CPUs
-    std::optional<Cost> allowed_;
+    Cost allowed_ = impossible;
     AboveTarget above_;
     Cost best_ = impossible; // the best objective so far
-    Index over_ = 0;         // how many CPUs cost at least as much
     std::vector<std::vector<Held>> best_types_;
+    std::vector<HeldByCpu> listed_;
+    std::vector<Cost> costs_;
 };
 
 } // namespace dfopt::contents

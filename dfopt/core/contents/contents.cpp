@@ -17,7 +17,7 @@ void Contents::make(const Move& move, Index cpu, Side side, const After& after) 
 
 // Replaces the touched parts. The last one comes first, so that the places of the others stay
 // what they were.
-void Contents::replace_parts(Index cpu, std::span<const TouchedPart> touched) {
+void Contents::replace_parts(Index cpu, Rows<TouchedPart> touched) {
     auto& parts = cpus_[cpu].parts;
     for (auto one = touched.rbegin(); one != touched.rend(); ++one) {
         auto& holders = holders_[one->part.fragment];
@@ -52,33 +52,6 @@ void Contents::replace_types(const Move& move, Index cpu, Side side) {
         if (own != fragment) (part++)->begin = static_cast<Index>(place);
         fragment = own;
     }
-}
-
-bool Contents::is_sound() const {
-    std::size_t parts = 0, listed = 0;
-    for (Index cpu = 0; cpu < cpus(); ++cpu) {
-        const Cpu& held = cpus_[cpu];
-        std::int64_t load = 0;
-        std::size_t types = 0;
-        for (std::size_t place = 0; place < held.parts.size(); ++place) {
-            const Part& part = held.parts[place];
-            Index size = 0;
-            for (const auto& [type, count] : held.types_of(place)) {
-                if (count <= 0 || instance_.types[type].fragment != part.fragment) return false;
-                size += count;
-                load += count * instance_.types[type].size;
-            }
-            if (size != part.size || std::ranges::count(holders_[part.fragment], cpu) != 1) {
-                return false;
-            }
-            if (place > 0 && held.parts[place - 1].fragment >= part.fragment) return false;
-            types += held.types_of(place).size();
-        }
-        if (load != held.load || types != held.types.size()) return false;
-        parts += held.parts.size();
-    }
-    for (const auto& holders : holders_) listed += holders.size();
-    return listed == parts;
 }
 
 } // namespace dfopt::contents

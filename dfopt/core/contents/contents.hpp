@@ -5,7 +5,7 @@
 
 #pragma once
 
-#include "../base.hpp"
+#include "../calls.hpp"
 
 #include <vector>
 
@@ -31,8 +31,8 @@ struct CpuStart {
 constexpr std::int64_t none_is_free = -1, all_are_free = -2;
 
 struct Instance {
-    std::vector<TaskType> types;
-    std::vector<CpuStart> starts; // of each CPU
+    Rows<TaskType> types;
+    Rows<CpuStart> starts; // of each CPU
     std::int64_t fragments;
     std::int64_t room; // the largest size that a CPU may hold
     bool has_sizes; // whether some tasks are larger than others; if not, only their number counts
@@ -61,7 +61,7 @@ struct Cpu {
     std::int64_t load = 0;
     Cost cost = 0;
 
-    std::span<const Held> types_of(std::size_t part) const {
+    Rows<Held> types_of(std::size_t part) const {
         const std::size_t begin = parts[part].begin;
         const std::size_t end = part + 1 < parts.size() ? parts[part + 1].begin : types.size();
         return {types.data() + begin, end - begin};
@@ -94,7 +94,7 @@ class Contents {
     const Cpu& operator[](Index cpu) const { return cpus_[cpu]; }
 
     // Returns the CPUs that hold a fragment, in any order.
-    std::span<const Index> holders(Index fragment) const { return holders_[fragment]; }
+    Rows<Index> holders(Index fragment) const { return holders_[fragment]; }
 
     // Works out what a CPU would cost after a move; see evaluate.cpp.
     void evaluate(const Move& move, Index cpu, Side side, After& after) const;
@@ -102,12 +102,9 @@ class Contents {
     // Makes a move on a CPU, which `evaluate` has worked out.
     void make(const Move& move, Index cpu, Side side, const After& after);
 
-    // Returns whether loads, parts and lists of holders are what the types say.
-    bool is_sound() const;
-
   private:
-    Cost cost_with_best_ends(Index cpu, std::span<const TouchedPart> touched) const;
-    void replace_parts(Index cpu, std::span<const TouchedPart> touched);
+    Cost cost_with_best_ends(Index cpu, Rows<TouchedPart> touched) const;
+    void replace_parts(Index cpu, Rows<TouchedPart> touched);
     void replace_types(const Move& move, Index cpu, Side side);
 
     const Instance& instance_;
@@ -119,7 +116,7 @@ class Contents {
 // Visits every type that a CPU holds or that a move changes, with its number of tasks after the
 // move, and by how much that number changes. Both lists are sorted by type.
 template <typename Visit>
-void visit_merged(std::span<const Held> held, std::span<const Held> moved, Side side, Visit visit) {
+void visit_merged(Rows<Held> held, Rows<Held> moved, Side side, Visit visit) {
     const Held *old = held.data(), *behind_old = old + held.size();
     const Held *change = moved.data(), *behind = change + moved.size();
     while (old != behind_old || change != behind) {

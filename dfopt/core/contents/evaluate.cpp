@@ -44,7 +44,7 @@ template <std::size_t size> class Least {
 // their entries, so that the openers are tasks 0 and 1.
 class PartTasks {
   public:
-    explicit PartTasks(std::span<const TaskType> types) : types_(types) {}
+    explicit PartTasks(Rows<TaskType> types) : types_(types) {}
 
     Index size() const { return size_; }
 
@@ -87,7 +87,7 @@ class PartTasks {
         return std::min(entries_[0] + next.cost, entries_[1] + best.cost);
     }
 
-    std::span<const TaskType> types_;
+    Rows<TaskType> types_;
     Index size_ = 0;
     Index task_ = 0; // how many of the tasks matter so far
     Cost base_ = 0;
@@ -110,7 +110,7 @@ void Contents::evaluate(const Move& move, Index cpu, Side side, After& after) co
         while (place < held.parts.size() && held.parts[place].fragment < fragment) ++place;
         const bool is_held = place < held.parts.size() && held.parts[place].fragment == fragment;
         PartTasks tasks(instance_.types);
-        visit_merged(is_held ? held.types_of(place) : std::span<const Held>(),
+        visit_merged(is_held ? held.types_of(place) : Rows<Held>(),
                      std::span(move).subspan(change, behind - change), side,
                      [&](Index type, Index count, Index) { tasks.add(type, count); });
         after.parts.push_back({{static_cast<Index>(fragment), 0, tasks.size(), {}},
@@ -121,7 +121,7 @@ void Contents::evaluate(const Move& move, Index cpu, Side side, After& after) co
 }
 
 // Returns the cost of a CPU with the best first and last fragment, where a move touches some parts.
-Cost Contents::cost_with_best_ends(Index cpu, std::span<const TouchedPart> touched) const {
+Cost Contents::cost_with_best_ends(Index cpu, Rows<TouchedPart> touched) const {
     const CpuStart& start = instance_.starts[cpu];
     Index fragments = 0;
     Cost cost = 0, alone = 0, split = impossible;

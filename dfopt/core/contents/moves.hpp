@@ -15,7 +15,7 @@ class AboveTarget {
     explicit AboveTarget(std::size_t cpus) : place_(cpus, nowhere) {}
 
     bool empty() const { return cpus_.empty(); }
-    std::span<const Index> cpus() const { return cpus_; }
+    Rows<Index> cpus() const { return cpus_; }
 
     void clear() {
         for (const Index cpu : cpus_) place_[cpu] = nowhere;

@@ -58,7 +58,7 @@ class Search {
         return held.cheapest.price + stretch_.fragments[fragment].leaving - held.seen;
     }
 
-    const Stretch& stretch_;
+    const Stretch stretch_;
     std::vector<Held> held_; // of each fragment
     std::vector<State> states_;
     Index best_ = none, second_ = none; // the cheapest fragment to leave, and the next cheapest one
@@ -249,6 +249,13 @@ Path Search::traced() const {
 
 } // namespace
 
-Path cheapest_path(const Stretch& stretch) { return Search(stretch).run(); }
+CheapestPath::CheapestPath(Rows<Service> services, Rows<Step> steps, Rows<Fragment> fragments,
+                           Rows<Block> blocks)
+    : path_(Search({services, steps, fragments, blocks}).run()) {}
+
+DFOPT_OBJECT(CheapestPath, CheapestPath)
+DFOPT_FUNCTION(CheapestPath_price, &CheapestPath::price)
+DFOPT_FUNCTION(CheapestPath_services, &CheapestPath::services)
+DFOPT_FUNCTION(CheapestPath_visits, &CheapestPath::visits)
 
 } // namespace dfopt::cpu_path

@@ -5,7 +5,7 @@
 
 #pragma once
 
-#include "../base.hpp"
+#include "../calls.hpp"
 
 #include <vector>
 
@@ -43,10 +43,10 @@ struct Block {
 };
 
 struct Stretch {
-    std::span<const Service> services; // by `earliest`
-    std::span<const Step> steps;       // by time
-    std::span<const Fragment> fragments;
-    std::span<const Block> blocks; // of the CPU, in order and disjoint
+    Rows<Service> services; // by `earliest`
+    Rows<Step> steps;       // by time
+    Rows<Fragment> fragments;
+    Rows<Block> blocks; // of the CPU, in order and disjoint
 };
 
 // It ends when the next one begins. What is held first begins before all times.
@@ -61,6 +61,21 @@ struct Path {
     std::vector<Visit> visits;   // and so are the visits
 };
 
-Path cheapest_path(const Stretch& stretch);
+class CheapestPath {
+  public:
+    // The arrays are those of Stretch.
+    CheapestPath(Rows<Service> services, Rows<Step> steps, Rows<Fragment> fragments,
+                 Rows<Block> blocks);
+    static bool fit(Rows<Service>, Rows<Step>, Rows<Fragment> fragments, Rows<Block>) {
+        return !fragments.empty();
+    }
+
+    Cost price() const { return path_.price; }
+    Rows<Index> services() const { return path_.services; }
+    Rows<Visit> visits() const { return path_.visits; }
+
+  private:
+    const Path path_;
+};
 
 } // namespace dfopt::cpu_path

@@ -130,4 +130,7 @@ void Caches::link_in_front(Line* lines, std::int32_t line) const {
     lines[end()].older = line;
 }
 
+DFOPT_OBJECT(Caches, Caches)
+DFOPT_FUNCTION(Caches_touch, &Caches::touch)
+
 } // namespace dfopt::lines

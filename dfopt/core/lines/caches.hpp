@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "../base.hpp"
+#include "../calls.hpp"
 
 namespace dfopt::lines {
 
@@ -39,8 +39,12 @@ enum class Leaves : std::int64_t { clean, dirty, invalidated };
 class Caches {
   public:
     Caches(std::span<Line> lines, std::span<std::int32_t> owner, std::span<Ledger> ledger,
-           Times times)
-        : lines_(lines), owner_(owner), ledger_(ledger), times_(times) {}
+           Rows<Times> times)
+        : lines_(lines), owner_(owner), ledger_(ledger), times_(times[0]) {}
+    static bool fit(std::span<Line> lines, std::span<std::int32_t> owner, std::span<Ledger> ledger,
+                    Rows<Times> times) {
+        return times.size() == 1 && lines.size() == ledger.size() * (owner.size() + 1);
+    }
 
     // Lets a CPU use a stretch of lines, and returns the time that this takes. Unless they are left
     // clean, all of them are written, and, if they are invalidated, written back at once.

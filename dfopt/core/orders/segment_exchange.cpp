@@ -33,25 +33,23 @@ void swap(std::vector<Index>& one, Segment segment, std::vector<Index>& other, S
 
 } // namespace
 
-SegmentExchange::SegmentExchange(std::span<const Cost> between, std::span<const std::int64_t> sizes,
-                                 std::int64_t cpus, std::int64_t room, std::int64_t capacity,
-                                 bool by_worst, Cost known, std::uint64_t seed)
-    : between_(between), sizes_(sizes.begin(), sizes.end()), columns_(sizes.size() + 1),
-      room_(room), capacity_(static_cast<Index>(capacity)), by_worst_(by_worst), random_(seed),
-      cpus_(cpus), best_(known) {}
-
-void SegmentExchange::fill(Index cpu, std::span<const std::int64_t> types) {
-    Cpu& filled = cpus_[cpu];
-    const auto end = static_cast<Index>(sizes_.size());
-    filled.order = {end + 1 + cpu};
-    for (const std::int64_t type : types) filled.order.push_back(static_cast<Index>(type));
-    filled.order.push_back(end);
-    filled.load = size_of(filled, {1, filled.length()});
-    filled.cost = path_cost(filled, 0, filled.length() + 1);
-    total_ += filled.cost;
+SegmentExchange::SegmentExchange(Integers between, Integers sizes, Rows<Run> runs, Index cpus,
+                                 std::int64_t room, Index capacity, bool by_worst, Cost known,
+                                 std::uint64_t seed)
+    : between_(between), sizes_(sizes), columns_(sizes.size() + 1), room_(room),
+      capacity_(capacity), by_worst_(by_worst), random_(seed), cpus_(cpus), best_(known) {
+    const auto end = static_cast<Index>(sizes.size());
+    for (Index cpu = 0; cpu < cpus; ++cpu) cpus_[cpu].order = {end + 1 + cpu};
+    for (const Run& run : runs) cpus_[run.cpu].order.push_back(static_cast<Index>(run.type));
+    for (Cpu& cpu : cpus_) {
+        cpu.order.push_back(end);
+        cpu.load = size_of(cpu, {1, cpu.length()});
+        cpu.cost = path_cost(cpu, 0, cpu.length() + 1);
+        total_ += cpu.cost;
+    }
 }
 
-void SegmentExchange::walk(std::int64_t moves, double temperature) {
+Cost SegmentExchange::walk(std::int64_t moves, double temperature) {
     const auto cpus = static_cast<Index>(cpus_.size());
     for (; moves > 0; --moves) {
         Index i = below(cpus);
@@ -75,6 +73,7 @@ void SegmentExchange::walk(std::int64_t moves, double temperature) {
             }
         }
     }
+    return best_;
 }
 
 // Returns the cost of the switches from one place of a CPU to another one.
@@ -222,16 +221,18 @@ void SegmentExchange::keep_best(Cost largest) {
     for (std::size_t cpu = 0; cpu < cpus_.size(); ++cpu) best_orders_[cpu] = cpus_[cpu].order;
 }
 
-bool SegmentExchange::is_sound() const {
-    Cost total = 0;
-    for (const Cpu& cpu : cpus_) {
-        total += cpu.cost;
-        if (cpu.cost != path_cost(cpu, 0, cpu.length() + 1) || cpu.length() > capacity_ ||
-            cpu.load != size_of(cpu, {1, cpu.length()}) || cpu.load > room_) {
-            return false;
+Rows<Run> SegmentExchange::best() {
+    listed_.clear();
+    for (std::size_t cpu = 0; cpu < best_orders_.size(); ++cpu) {
+        for (std::size_t place = 1; place + 1 < best_orders_[cpu].size(); ++place) {
+            listed_.push_back({static_cast<std::int64_t>(cpu), best_orders_[cpu][place]});
         }
     }
-    return total == total_;
+    return listed_;
 }
+
+DFOPT_OBJECT(SegmentWalk, SegmentExchange)
+DFOPT_FUNCTION(SegmentWalk_walk, &SegmentExchange::walk)
+DFOPT_FUNCTION(SegmentWalk_best, &SegmentExchange::best)
 
 } // namespace dfopt::orders

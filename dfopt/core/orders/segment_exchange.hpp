@@ -6,7 +6,7 @@
 
 #pragma once
 
-#include "../base.hpp"
+#include "../calls.hpp"
 
 #include <vector>
 
@@ -23,6 +23,11 @@ struct Cpu {
     Index length() const { return static_cast<Index>(order.size()) - 2; }
 };
 
+// A task of a type on a CPU.
+struct Run {
+    std::int64_t cpu, type;
+};
+
 // Tasks that follow each other on a CPU.
 struct Segment {
     Index first, size;
@@ -33,23 +38,22 @@ struct Segment {
 class SegmentExchange {
   public:
     // `between` has what it costs to go from a number (row) to a type or to the end of a CPU: n
-    // types, the end, and the beginning of each CPU. It stays where it is. `sizes` are those of the
-    // types; CPUs have room for sizes, and for `capacity` tasks. The objective is the largest cost
-    // of a CPU if `by_worst`, otherwise the sum. Only a schedule that costs less than `known` is
-    // kept as the best.
-    SegmentExchange(std::span<const Cost> between, std::span<const std::int64_t> sizes,
-                    std::int64_t cpus, std::int64_t room, std::int64_t capacity, bool by_worst,
-                    Cost known, std::uint64_t seed);
+    // types, the end, and the beginning of each CPU. `sizes` are those of the types, `runs` the
+    // tasks of each CPU in their order. CPUs have room for sizes, and for `capacity` tasks. The
+    // objective is the largest cost of a CPU if `by_worst`, otherwise the sum. Only a schedule that
+    // costs less than `known` is kept as the best.
+    SegmentExchange(Integers between, Integers sizes, Rows<Run> runs, Index cpus, std::int64_t room,
+                    Index capacity, bool by_worst, Cost known, std::uint64_t seed);
+    static bool fit(Integers between, Integers sizes, Rows<Run>, Index cpus, std::int64_t, Index,
+                    bool, Cost, std::uint64_t) {
+        return between.size() == (sizes.size() + 1 + cpus) * (sizes.size() + 1);
+    }
 
-    // Gives a CPU its order.
-    void fill(Index cpu, std::span<const std::int64_t> types);
+    // Tries exchanges at one temperature. Returns what the best schedule so far costs.
+    Cost walk(std::int64_t moves, double temperature);
 
-    // Tries exchanges at one temperature.
-    void walk(std::int64_t moves, double temperature);
-
-    Cost best() const { return best_; }
-    // The numbers of the best schedule, beginnings and ends included; before there is one, nothing.
-    std::span<const std::vector<Index>> best_orders() const { return best_orders_; }
+    // Returns the best schedule, if one has been found: the tasks of each CPU in their order.
+    Rows<Run> best();
 
     // Whether costs and loads are what they would be if they were added up anew.
     bool is_sound() const;
@@ -68,8 +72,8 @@ class SegmentExchange {
                      double temperature);
     void keep_best(Cost largest);
 
-    const std::span<const Cost> between_;
-    const std::vector<std::int64_t> sizes_;
+    const Integers between_;
+    const Integers sizes_;
     const std::size_t columns_;
     const std::int64_t room_;
     const Index capacity_;
@@ -79,6 +83,7 @@ class SegmentExchange {
     Cost total_ = 0; // of all CPUs
     Cost best_;
     std::vector<std::vector<Index>> best_orders_;
+    std::vector<Run> listed_;
 };
 
 } // namespace dfopt::orders

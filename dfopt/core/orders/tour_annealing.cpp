@@ -12,15 +12,15 @@ constexpr double evenly = 0.5;
 
 } // namespace
 
-TourAnnealing::TourAnnealing(const Tour& problem, std::span<const std::int64_t> tour,
-                             std::uint64_t seed)
-    : problem_(problem), nodes_(problem.visits.size()), near_(problem.near.size() / nodes_),
-      random_(seed), places_(tour.size()) {
+TourAnnealing::TourAnnealing(Integers visits, Integers near, Integers costs, Flags precedes,
+                             Integers tour, std::uint64_t seed)
+    : visits_(visits), near_(near), costs_(costs), precedes_(precedes), nodes_(visits.size()),
+      near_each_(near.size() / nodes_), random_(seed), places_(tour.size()) {
     for (std::size_t node = 0; node < nodes_; ++node) {
         first_.push_back(static_cast<Index>(node_.size()));
-        node_.insert(node_.end(), problem.visits[node], static_cast<Index>(node));
+        node_.insert(node_.end(), visits[node], static_cast<Index>(node));
         for (std::size_t other = 1; other + 1 < nodes_ && node > 0; ++other) {
-            has_order_ = has_order_ || problem.precedes[node * nodes_ + other];
+            has_order_ = has_order_ || precedes[node * nodes_ + other];
         }
     }
     std::vector<Index> next = first_;
@@ -31,7 +31,7 @@ TourAnnealing::TourAnnealing(const Tour& problem, std::span<const std::int64_t> 
     restart();
 }
 
-void TourAnnealing::restart() {
+Cost TourAnnealing::restart() {
     tasks_ = best_tasks_;
     cost_ = best_cost_;
     tour_.clear();
@@ -39,6 +39,7 @@ void TourAnnealing::restart() {
         places_[tasks_[place]] = place;
         tour_.push_back(node_[tasks_[place]]);
     }
+    return best_cost_;
 }
 
 void TourAnnealing::walk(std::int64_t moves, double temperature) {
@@ -50,9 +51,10 @@ void TourAnnealing::step(double temperature) {
     // The new arc leads from what stands at `here` to what stands at `there`.
     const Index last = size() - 1;
     const Index here = below(last);
-    const std::int64_t head = problem_.near[tour_[here] * near_ + below(static_cast<Index>(near_))];
+    const std::int64_t head =
+        near_[tour_[here] * near_each_ + below(static_cast<Index>(near_each_))];
     if (head < 0) return;
-    const Index there = places_[first_[head] + below(static_cast<Index>(problem_.visits[head]))];
+    const Index there = places_[first_[head] + below(static_cast<Index>(visits_[head]))];
     // Segments are [first, middle) and [middle, after). Short ones are tried more often.
     double share = random_.uniform();
     share = share * share * share;
@@ -103,7 +105,7 @@ void TourAnnealing::exchange(Index first, Index middle, Index after, double temp
 bool TourAnnealing::may_change_places(Index first, Index middle, Index after) const {
     if (!has_order_) return true;
     for (Index early = first; early < middle; ++early) {
-        const auto precedes = problem_.precedes.subspan(tour_[early] * nodes_, nodes_);
+        const auto precedes = precedes_.subspan(tour_[early] * nodes_, nodes_);
         for (Index late = middle; late < after; ++late) {
             if (precedes[tour_[late]]) return false;
         }
@@ -111,10 +113,15 @@ bool TourAnnealing::may_change_places(Index first, Index middle, Index after) co
     return true;
 }
 
-void TourAnnealing::write_best(std::span<std::int64_t> tour) const {
-    for (std::size_t place = 0; place < tour.size(); ++place) {
-        tour[place] = node_[best_tasks_[place]];
-    }
+Integers TourAnnealing::best() {
+    listed_.clear();
+    for (const Index task : best_tasks_) listed_.push_back(node_[task]);
+    return listed_;
 }
+
+DFOPT_OBJECT(TourWalk, TourAnnealing)
+DFOPT_FUNCTION(TourWalk_restart, &TourAnnealing::restart)
+DFOPT_FUNCTION(TourWalk_walk, &TourAnnealing::walk)
+DFOPT_FUNCTION(TourWalk_best, &TourAnnealing::best)
 
 } // namespace dfopt::orders

@@ -7,7 +7,7 @@
 
 #pragma once
 
-#include "../base.hpp"
+#include "../calls.hpp"
 
 #include <vector>
 
@@ -15,40 +15,43 @@ namespace dfopt::orders {
 
 using Index = std::int32_t;
 
-// What Python hands over; tables of all nodes stay where they are.
-struct Tour {
-    std::span<const std::int64_t> visits; // of each node; tasks are numbered node by node
-    std::span<const std::int64_t> near;   // for each node those that follow it cheaply, or -1
-    std::span<const Cost> costs;          // of the arcs, row = from, column = to
-    std::span<const bool> precedes;       // whether a node (row) comes before another
-};
-
 class TourAnnealing {
   public:
-    // `tour` names all nodes on its way.
-    TourAnnealing(const Tour& problem, std::span<const std::int64_t> tour, std::uint64_t seed);
+    // `visits` says how often each node is visited; tasks are numbered node by node. `near` has for
+    // each node those that follow it cheaply, or -1. `costs` are those of the arcs (row = from,
+    // column = to), `precedes` says whether a node (row) comes before another. `tour` names all
+    // nodes on its way.
+    TourAnnealing(Integers visits, Integers near, Integers costs, Flags precedes, Integers tour,
+                  std::uint64_t seed);
+    static bool fit(Integers visits, Integers near, Integers costs, Flags precedes, Integers,
+                    std::uint64_t) {
+        const std::size_t nodes = visits.size();
+        return nodes > 0 && near.size() % nodes == 0 && costs.size() == nodes * nodes &&
+               precedes.size() == costs.size();
+    }
 
-    // Goes back to the best tour.
-    void restart();
+    // Goes back to the best tour. Returns what that costs.
+    Cost restart();
 
     // Tries moves at one temperature.
     void walk(std::int64_t moves, double temperature);
 
-    Cost best() const { return best_cost_; }
-    Index size() const { return static_cast<Index>(tasks_.size()); }
-    // Writes the nodes of the best tour.
-    void write_best(std::span<std::int64_t> tour) const;
+    // Returns the nodes of the best tour.
+    Integers best();
 
   private:
+    Index size() const { return static_cast<Index>(tasks_.size()); }
     Index below(Index limit) { return static_cast<Index>(random_.below(limit)); }
-    Cost cost(Index one, Index other) const { return problem_.costs[one * nodes_ + other]; }
+    Cost cost(Index one, Index other) const { return costs_[one * nodes_ + other]; }
     void step(double temperature);
     void exchange(Index first, Index middle, Index after, double temperature);
     bool may_change_places(Index first, Index middle, Index after) const;
 
-    const Tour problem_;
-    const std::size_t nodes_, near_; // the number of nodes, and of those that are near a node
-    bool has_order_ = false;         // whether some nodes between the ends precede others
+    const Integers visits_, near_;
+    const Integers costs_;
+    const Flags precedes_;
+    const std::size_t nodes_, near_each_; // the number of nodes, and of those that are near a node
+    bool has_order_ = false;              // whether some nodes between the ends precede others
     Random random_;
     std::vector<Index> first_;  // the first task of each node; those of one node follow each other
     std::vector<Index> node_;   // of each task
@@ -57,6 +60,7 @@ class TourAnnealing {
     std::vector<Index> tour_;   // the nodes of the tasks
     Cost cost_ = 0, best_cost_ = 0;
     std::vector<Index> best_tasks_;
+    std::vector<std::int64_t> listed_;
 };
 
 } // namespace dfopt::orders

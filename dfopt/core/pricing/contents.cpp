@@ -18,10 +18,10 @@ DFOPT_FOR_NEWER_CPUS void raise(const Value* __restrict values, Value* __restric
 
 } // namespace
 
-Contents::Contents(PricedOptions& options, std::span<const CpuFragment> fragments, CpuCosts start,
-                   Value worth)
+Contents::Contents(PricedOptions& options, Rows<CpuFragment> fragments, Cost arrival,
+                   Cost departure, Value worth)
     : options_(options), instance_(options.tasks.instance), grid_(instance_.grid),
-      fragments_(fragments.begin(), fragments.end()), start_(start), worth_(worth),
+      fragments_(fragments), arrival_(arrival), departure_(departure), worth_(worth),
       sets_(instance_.duties + 1), width_(instance_.capacity + 1), height_(std::ssize(grid_)),
       live_(sets_ * width_) {
     if (!instance_.spare.empty()) {
@@ -38,7 +38,9 @@ void Contents::release() {
     if (!table_.empty()) instance_.spare.push_back(std::exchange(table_, {}));
 }
 
+// Goes on filling the tables; returns whether they are full.
 bool Contents::fill() {
+    if (!ranked_.empty()) return true;
     std::int64_t steps = steps_of_call;
     for (; fragment_ < std::ssize(fragments_); ++fragment_, next_ = 0) {
         if (next_ == 0) begin_fragment();
@@ -82,7 +84,7 @@ Index Contents::add(const Option& option) {
         for (Index size = 0; size < sizes; ++size) {
             const Value* values = at(fragment_, ends, size);
             Value* better = at(fragment_ + 1, ends | role, size + option.size);
-            const Rows live = live_[ends * width_ + size];
+            const RowRange live = live_[ends * width_ + size];
             for (const auto [rows, by] : shifts_) {
                 const Index begin = std::max(rows.begin, live.begin);
                 const Index end = std::min(rows.end, live.end);
@@ -118,7 +120,7 @@ void Contents::drop_dominated(Index ends) {
     for (Index size = 0; size <= reach_; ++size) {
         Value* values = at(fragment_ + 1, ends, size);
         Value highest = never / 2;
-        Rows live{height_, 0};
+        RowRange live{height_, 0};
         for (Index row = 0; row < height_; ++row) {
             highest = std::max(highest, highest_in[row]);
             if (values[row] > highest) {
@@ -138,7 +140,7 @@ void Contents::drop_dominated(Index ends) {
 template <typename Visitor> void Contents::visit_candidates(Visitor visit) {
     const auto candidate = [&](Cell cell, Value value, Visit alone) -> Candidate {
         // What the first visit costs depends on whether it is spared its entry.
-        const Cost toll = start_.arrival + (cell.ends & 1 ? 0 : start_.departure);
+        const Cost toll = arrival_ + (cell.ends & 1 ? 0 : departure_);
         return {grid_[cell.row] * instance_.unit + toll,
                 value + worth_ - options_.tasks.cost * toll, cell, alone};
     };
@@ -184,7 +186,8 @@ Value Contents::largest(Cost limit) const {
 void Contents::choose(Cost limit, Index most) {
     chosen_.clear();
     visits_.clear();
-    found_ = 0;
+    paid_visits_.clear();
+    tasks_.clear();
     search_.reset();
     std::vector<Candidate> best(width_ + 1); // by size; of equal ones the first
     visit_candidates([&](const Candidate& one) {
@@ -202,7 +205,7 @@ void Contents::choose(Cost limit, Index most) {
         } else {
             trace(cell);
         }
-        chosen_.push_back({cost, value, std::ssize(visits_) - before, 0});
+        chosen_.push_back({cost, value, std::ssize(visits_) - before});
     }
 }
 
@@ -244,21 +247,34 @@ Visit Contents::step_back(Index fragment, Cell& cell) {
     std::abort(); // the tables contradict each other
 }
 
+// Goes on finding the tasks of the contents; returns whether all are found.
 bool Contents::find_tasks() {
     std::int64_t steps = steps_of_call;
-    for (; found_ < std::ssize(visits_); ++found_) {
-        const auto [fragment, place] = visits_[found_];
+    while (std::ssize(paid_visits_) < std::ssize(visits_)) {
+        const auto [fragment, place] = visits_[paid_visits_.size()];
         Option& option = options_.options()[fragment][place];
-        if (!option.tasks.empty()) continue;
-        if (!search_) search_.emplace(options_.tasks, fragment, option);
-        while (const Index taken = search_->go_on()) {
-            steps -= taken;
-            if (steps < 0) return false;
+        if (option.tasks.empty()) {
+            if (!search_) search_.emplace(options_.tasks, fragment, option);
+            while (const Index taken = search_->go_on()) {
+                steps -= taken;
+                if (steps < 0) return false;
+            }
+            option.tasks = search_->tasks();
+            search_.reset();
         }
-        option.tasks = search_->tasks();
-        search_.reset();
+        paid_visits_.push_back({fragment, option.token, std::ssize(option.tasks)});
+        tasks_.insert(tasks_.end(), option.tasks.begin(), option.tasks.end());
     }
     return true;
 }
+
+DFOPT_OBJECT(PricedContents, Contents)
+DFOPT_FUNCTION(PricedContents_advance, &Contents::advance)
+DFOPT_FUNCTION(PricedContents_release, &Contents::release)
+DFOPT_FUNCTION(PricedContents_largest, &Contents::largest)
+DFOPT_FUNCTION(PricedContents_choose, &Contents::choose)
+DFOPT_FUNCTION(PricedContents_chosen, &Contents::chosen)
+DFOPT_FUNCTION(PricedContents_visits, &Contents::visits)
+DFOPT_FUNCTION(PricedContents_tasks, &Contents::tasks)
 
 } // namespace dfopt::pricing

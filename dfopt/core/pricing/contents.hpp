@@ -15,15 +15,10 @@ struct CpuFragment {
     Index is_spared, may_miss, may_visit;
 };
 
-// Where the CPU starts: what its first visit costs, and what it costs besides unless it is spared.
-struct CpuCosts {
-    Cost arrival, departure;
-};
-
 struct Content {
-    Cost cost;           // in the instance's time unit; 0 where costs are priced
-    Value value;         // costs included where they are priced
-    Index visits, tasks; // how many fragments, and how many classes of tasks
+    Cost cost;    // in the instance's time unit; 0 where costs are priced
+    Value value;  // costs included where they are priced
+    Index visits; // how many fragments
 };
 
 // An option that a content takes.
@@ -31,22 +26,28 @@ struct Visit {
     Index fragment, option;
 };
 
-// A fragment of a content, with the token that pays for its block.
+// A fragment of a content, with the token that pays for its block, or `none`; and of how many
+// classes it has tasks.
 struct PaidVisit {
-    Index fragment, token;
+    Index fragment, token, classes;
 };
 
 class Contents {
   public:
+    // The first visit of the CPU costs `arrival`, and `departure` besides unless it is spared.
     // `worth` is that of the CPU, whatever it holds.
-    Contents(PricedOptions& options, std::span<const CpuFragment> fragments, CpuCosts start,
+    Contents(PricedOptions& options, Rows<CpuFragment> fragments, Cost arrival, Cost departure,
              Value worth);
+    static bool fit(PricedOptions& options, Rows<CpuFragment> fragments, Cost, Cost, Value) {
+        return fragments.size() == options.options().size();
+    }
     ~Contents() { release(); }
     Contents(const Contents&) = delete;
     Contents& operator=(const Contents&) = delete;
 
-    // Goes on filling the tables for some hundredths of a second; returns whether they are full.
-    bool fill();
+    // Goes on for some hundredths of a second: fills the tables, then finds the tasks of the
+    // contents that are chosen. Returns whether all is done.
+    bool advance() { return fill() && find_tasks(); }
 
     // Returns the most that is held at a cost of at most `limit`; nothing is worth 0.
     Value largest(Cost limit) const;
@@ -55,26 +56,21 @@ class Contents {
     // and one of a single fragment.
     void choose(Cost limit, Index most);
 
-    // Goes on finding the tasks of the contents for some hundredths of a second; returns whether
-    // all are found.
-    bool find_tasks();
-
-    std::span<const Content> chosen() const { return chosen_; }
-    std::span<const Visit> visits() const { return visits_; }
-    const Option& option(Visit visit) const {
-        return options_.options()[visit.fragment][visit.option];
-    }
+    // Returns the contents chosen; and, one content after the other, their fragments and tasks.
+    Rows<Content> chosen() const { return chosen_; }
+    Rows<PaidVisit> visits() const { return paid_visits_; }
+    Rows<Held> tasks() const { return tasks_; }
 
     // Gives the tables back; after that no contents can be chosen any more.
     void release();
 
   private:
-    struct Rows {
+    struct RowRange {
         Index begin, end;
     };
-    // Rows that an option leads to other rows, all equally far.
+    // RowRange that an option leads to other rows, all equally far.
     struct Shift {
-        Rows rows;
+        RowRange rows;
         Index by;
     };
     struct Cell {
@@ -95,6 +91,8 @@ class Contents {
     Value* at(Index fragment, Index ends, Index size) {
         return table_.data() + ((fragment * sets_ + ends) * width_ + size) * height_;
     }
+    bool fill();
+    bool find_tasks();
     bool can_play(Index fragment, Role role) const;
     void begin_fragment();
     void find_shifts(const Option& option);
@@ -107,9 +105,9 @@ class Contents {
 
     PricedOptions& options_;
     const Instance& instance_;
-    const std::span<const Cost> grid_;
-    const std::vector<CpuFragment> fragments_;
-    const CpuCosts start_;
+    const Integers grid_;
+    const Rows<CpuFragment> fragments_;
+    const Cost arrival_, departure_;
     const Value worth_;
     const Index sets_, width_, height_;
 
@@ -120,13 +118,14 @@ class Contents {
 
     Index fragment_ = 0, next_ = 0;    // the fragment that is being added, and its next option
     Index reach_ = 0, next_reach_ = 0; // the largest size before it, and with it
-    std::vector<Rows> live_;           // before it: by ends and size, the rows that hold something
+    std::vector<RowRange> live_;       // before it: by ends and size, the rows that hold something
     std::vector<Shift> shifts_;        // of the option that is being added
 
     std::vector<Ranked> ranked_;
     std::vector<Content> chosen_;
-    std::vector<Visit> visits_; // of all chosen contents
-    Index found_ = 0;           // how many of these have their tasks
+    std::vector<Visit> visits_;          // of all chosen contents
+    std::vector<PaidVisit> paid_visits_; // those of the visits whose tasks have been found
+    std::vector<Held> tasks_;
     std::optional<TaskSearch> search_;
 };
 

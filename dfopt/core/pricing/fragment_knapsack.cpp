@@ -16,7 +16,7 @@ struct Added {
 
 // Raises `after` to what `before` gives with these tasks on top. `sizes` has for each row, by
 // duties, how many sizes there are up to the largest that is possible.
-DFOPT_FOR_NEWER_CPUS void raise(Table& before, Table& after, std::span<const Cost> rows,
+DFOPT_FOR_NEWER_CPUS void raise(Table& before, Table& after, Integers rows,
                                 const std::vector<Index>& sizes, Added added) {
     for (Duties done = 0; done < before.sets; ++done) {
         if (done & added.duties) continue;
@@ -85,8 +85,7 @@ Index FragmentTasks::add_class(Table& before, Table& after, Index task_class, In
     return steps;
 }
 
-std::vector<Held> FragmentTasks::trace(std::span<const Table> tables, Index opener,
-                                       Place place) const {
+std::vector<Held> FragmentTasks::trace(Rows<Table> tables, Index opener, Place place) const {
     std::vector<Held> held;
     for (Index index = std::ssize(tables) - 2; index >= 0; --index) {
         const Index task_class = own.first_class + index;

@@ -40,7 +40,7 @@ struct FragmentTasks {
     const PricedTasks& all;
     const Fragment& own;
     const FragmentPrice& price;
-    const std::span<const Cost> rows;
+    const Integers rows;
 
     // Returns a table of no tasks.
     Table table(Index width) const;
@@ -50,7 +50,7 @@ struct FragmentTasks {
 
     // Returns the tasks that lead to an entry of the last table. Each table has a class more than
     // the one before.
-    std::vector<Held> trace(std::span<const Table> tables, Index opener, Place place) const;
+    std::vector<Held> trace(Rows<Table> tables, Index opener, Place place) const;
 
   private:
     struct Numbers {

@@ -177,7 +177,7 @@ Index TaskSearch::go_on() {
 }
 
 std::vector<Held> TaskSearch::tasks() {
-    const std::span<const Cost> grid = tasks_.all.instance.grid;
+    const Integers grid = tasks_.all.instance.grid;
     const Duties duties = duties_of(option_.role, tasks_.all.instance.duties);
     for (const Duties own : {Duties{0}, ends}) {
         // Only the opener of the second of two blocks may be its last task too.

@@ -4,12 +4,6 @@
 
 namespace dfopt::pricing {
 
-PricedOptions::PricedOptions(PricedTasks priced, const PricedOptions* known)
-    : tasks(std::move(priced)) {
-    if (known != nullptr) options_ = known->options_;
-    options_.resize(tasks.fragments.size());
-}
-
 bool PricedOptions::advance() {
     std::int64_t steps = steps_of_call;
     for (; next_ < std::ssize(options_); ++next_) {
@@ -24,5 +18,10 @@ bool PricedOptions::advance() {
     }
     return true;
 }
+
+DFOPT_OBJECT(PricingTables, Instance)
+DFOPT_OBJECT(PricedOptions, PricedOptions)
+DFOPT_FUNCTION(PricedOptions_take_over, &PricedOptions::take_over)
+DFOPT_FUNCTION(PricedOptions_advance, &PricedOptions::advance)
 
 } // namespace dfopt::pricing

@@ -10,10 +10,23 @@ namespace dfopt::pricing {
 
 class PricedOptions {
   public:
-    // Options of fragments that have not changed are taken over from `known`, at the same prices.
-    PricedOptions(PricedTasks tasks, const PricedOptions* known);
+    // The prices are as in PricedTasks, and stay where they are.
+    PricedOptions(const Instance& instance, Value cost, Rows<ClassPrice> classes,
+                  Rows<TokenPrice> tokens, Rows<FragmentPrice> fragments, Rows<Bonus> bonuses)
+        : tasks(instance, cost, classes, tokens, fragments, bonuses), options_(fragments.size()) {}
     PricedOptions(const PricedOptions&) = delete; // the search refers to the tasks
     PricedOptions& operator=(const PricedOptions&) = delete;
+
+    static bool fit(const Instance& instance, Value, Rows<ClassPrice> classes,
+                    Rows<TokenPrice> tokens, Rows<FragmentPrice> fragments, Rows<Bonus>) {
+        return classes.size() == instance.classes.size() &&
+               tokens.size() == instance.entries.size() &&
+               fragments.size() == instance.fragments.size();
+    }
+
+    // Takes over the options of others at the same prices; only fragments that have changed have
+    // other ones.
+    void take_over(const PricedOptions& known) { options_ = known.options_; }
 
     // Goes on for some hundredths of a second; returns whether all options are found.
     bool advance();

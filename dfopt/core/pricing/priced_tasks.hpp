@@ -6,7 +6,7 @@
 
 #pragma once
 
-#include "../base.hpp"
+#include "../calls.hpp"
 
 #include <algorithm>
 #include <array>
@@ -51,17 +51,22 @@ struct TaskClass {
 };
 
 struct Instance {
-    std::vector<Fragment> fragments;
-    std::vector<TaskClass> classes;
-    std::vector<Cost> entries; // of each token
-    std::vector<Cost> rows;    // of all fragments
-    std::vector<Cost> grid; // all that a content can cost, sorted, apart from what starting costs
+    Rows<Fragment> fragments;
+    Rows<TaskClass> classes;
+    Integers entries; // of each token
+    Integers rows;    // of all fragments
+    Integers grid;    // all that a content can cost, sorted, apart from what starting costs
     Cost unit;
     Index capacity; // the largest size of a content
     Duties duties;  // those that make a difference
 
     // Tables of CPUs, all of one size, that are used again: new memory costs more than filling it.
     mutable std::vector<std::vector<Value>> spare = {};
+
+    static bool fit(Rows<Fragment>, Rows<TaskClass>, Integers, Integers, Integers, Cost, Index,
+                    Duties) {
+        return true;
+    }
 };
 
 // Prices, and what there is to buy. A token has a number of tasks too, those that can open a block.
@@ -108,14 +113,12 @@ struct PricedTasks {
     Value cost; // the value of a unit of cost, where costs are not limited but priced; or 0
     std::vector<PricedClass> classes;
     std::vector<Priced> tokens; // opening a block with one
-    std::vector<FragmentPrice> fragments;
-    std::vector<Bonus> bonuses;
+    Rows<FragmentPrice> fragments;
+    Rows<Bonus> bonuses;
 
-    PricedTasks(const Instance& instance, Value cost, std::span<const ClassPrice> class_prices,
-                std::span<const TokenPrice> token_prices,
-                std::span<const FragmentPrice> fragment_prices, std::span<const Bonus> bonuses)
-        : instance(instance), cost(cost), fragments(fragment_prices.begin(), fragment_prices.end()),
-          bonuses(bonuses.begin(), bonuses.end()) {
+    PricedTasks(const Instance& instance, Value cost, Rows<ClassPrice> class_prices,
+                Rows<TokenPrice> token_prices, Rows<FragmentPrice> fragments, Rows<Bonus> bonuses)
+        : instance(instance), cost(cost), fragments(fragments), bonuses(bonuses) {
         for (std::size_t one = 0; one < class_prices.size(); ++one) {
             const auto [number, weight] = class_prices[one];
             const TaskClass& own = instance.classes[one];
@@ -149,7 +152,7 @@ struct PricedTasks {
 
 // Returns the last of the sorted rows that is not above a cost, which is at least the first one;
 // `none` where it is beyond the last row.
-inline Index row_at_most(std::span<const Cost> rows, Cost cost) {
+inline Index row_at_most(Integers rows, Cost cost) {
     if (cost > rows.back()) return none;
     return std::ranges::upper_bound(rows, cost) - rows.begin() - 1;
 }

@@ -8,7 +8,7 @@ namespace dfopt::waiting {
 namespace {
 
 // Returns all tasks, those with a large time first.
-std::vector<Index> largest_first(std::span<const Task> tasks, Cost Task::* time) {
+std::vector<Index> largest_first(Rows<Task> tasks, Cost Task::* time) {
     std::vector<Index> sorted(tasks.size());
     std::iota(sorted.begin(), sorted.end(), 0);
     std::ranges::sort(sorted, [&](Index one, Index other) {
@@ -20,23 +20,25 @@ std::vector<Index> largest_first(std::span<const Task> tasks, Cost Task::* time)
 
 } // namespace
 
-Instance::Instance(const Tables& tables)
-    : tables_(tables), before_(tables.tasks.size()), after_(tables.tasks.size()),
-      earlier_(tables.tasks.size()), first_{0},
-      latest_first_(largest_first(tables.tasks, &Task::head)),
-      longest_tail_first_(largest_first(tables.tasks, &Task::tail)) {
-    const bool* waits = tables.before.data();
-    const bool* is_behind = tables.earlier.data();
-    for (Index task = 0; task < tasks(); ++task) {
-        for (Index other = 0; other < tasks(); ++other) {
-            if (*is_behind++) insert(earlier_[task], other);
-            if (!*waits++) continue;
-            insert(before_[task], other);
-            insert(after_[other], task);
-            predecessors_.push_back(other);
+Instance::Instance(Rows<Task> tasks, Rows<State> states, Integers switches, Flags replaces,
+                   Integers starts, Flags waits, Flags comes_later, std::int64_t room)
+    : tasks(tasks), states(states), switches(switches), replaces(replaces), starts(starts),
+      room(room), count(static_cast<Index>(tasks.size())), cpus(static_cast<Index>(starts.size())),
+      before(tasks.size()), after(tasks.size()), earlier(tasks.size()), predecessors(tasks.size()),
+      latest_first(largest_first(tasks, &Task::head)),
+      longest_tail_first(largest_first(tasks, &Task::tail)) {
+    for (Index task = 0; task < count; ++task) {
+        for (Index other = 0; other < count; ++other) {
+            const std::size_t pair = task * tasks.size() + other;
+            if (comes_later[pair]) insert(earlier[task], other);
+            if (!waits[pair]) continue;
+            insert(before[task], other);
+            insert(after[other], task);
+            predecessors[task].push_back(other);
         }
-        first_.push_back(predecessors_.size());
     }
 }
+
+DFOPT_OBJECT(WaitingTasks, Instance)
 
 } // namespace dfopt::waiting

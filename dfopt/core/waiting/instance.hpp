@@ -4,7 +4,7 @@
 
 #pragma once
 
-#include "../base.hpp"
+#include "../calls.hpp"
 
 #include <vector>
 
@@ -39,15 +39,13 @@ struct State {
 using Word = std::uint64_t;
 constexpr Index bits = 64;
 
-inline bool contains(std::span<const Word> tasks, Index task) {
-    return tasks[task / bits] >> task % bits & 1;
-}
+inline bool contains(Rows<Word> tasks, Index task) { return tasks[task / bits] >> task % bits & 1; }
 
 inline void insert(std::span<Word> tasks, Index task) {
     tasks[task / bits] |= Word{1} << task % bits;
 }
 
-inline bool is_within(std::span<const Word> some, std::span<const Word> others) {
+inline bool is_within(Rows<Word> some, Rows<Word> others) {
     Word rest = 0;
     for (std::size_t word = 0; word < some.size(); ++word) rest |= some[word] & ~others[word];
     return rest == 0;
@@ -64,7 +62,7 @@ class TaskSets {
     std::span<Word> operator[](Index task) {
         return {words_.data() + task * words_each_, words_each_};
     }
-    std::span<const Word> operator[](Index task) const {
+    Rows<Word> operator[](Index task) const {
         return {words_.data() + task * words_each_, words_each_};
     }
 
@@ -73,58 +71,44 @@ class TaskSets {
     std::vector<Word> words_;
 };
 
-// What Python hands over. These arrays are large, so they stay where they are.
-struct Tables {
-    std::span<const Task> tasks;
-    std::span<const State> states;
-    std::span<const Cost> switches;       // row = state, column = task
-    std::span<const bool> replaces;       // whether a state (row) costs nowhere more than another
-    std::span<const std::int64_t> starts; // of each CPU its state
-    std::span<const bool> before;         // whether a task (row) waits for another
-    std::span<const bool> earlier;        // whether another has to be dispatched before a task
-    std::int64_t room;                    // the sizes of a CPU's tasks add up to at most this
+// A task and its CPU.
+struct Dispatch {
+    std::int64_t cpu, task;
 };
 
-class Instance {
-  public:
-    explicit Instance(const Tables& tables);
-
-    Index tasks() const { return static_cast<Index>(tables_.tasks.size()); }
-    Index cpus() const { return static_cast<Index>(tables_.starts.size()); }
-    Index states() const { return static_cast<Index>(tables_.states.size()); }
-    std::int64_t room() const { return tables_.room; }
-    std::size_t words() const { return before_.words_each(); } // of a set of tasks
-    const Task& task(Index task) const { return tables_.tasks[task]; }
-    const State& state(Index state) const { return tables_.states[state]; }
-    Index start(Index cpu) const { return static_cast<Index>(tables_.starts[cpu]); }
+// Task sets are the tasks that a task waits for, that wait for it, and that have to be dispatched
+// before it: those that it waits for, and its copies with lower numbers.
+struct Instance {
+    // `switches` has a row for each state and a column for each task, `replaces` says whether a
+    // state (row) costs nowhere more than another, `starts` the state of each CPU; `waits` whether
+    // a task (row) waits for another, `comes_later` whether another has to be dispatched before it.
+    // The sizes of a CPU's tasks add up to at most `room`. All arrays stay where they are.
+    Instance(Rows<Task> tasks, Rows<State> states, Integers switches, Flags replaces,
+             Integers starts, Flags waits, Flags comes_later, std::int64_t room);
+    static bool fit(Rows<Task> tasks, Rows<State> states, Integers switches, Flags replaces,
+                    Integers, Flags waits, Flags comes_later, std::int64_t) {
+        return switches.size() == states.size() * tasks.size() &&
+               replaces.size() == states.size() * states.size() &&
+               waits.size() == tasks.size() * tasks.size() && comes_later.size() == waits.size();
+    }
 
     Cost switch_cost(Index state, Index task) const {
-        return tables_.switches[state * tables_.tasks.size() + task];
+        return switches[state * tasks.size() + task];
     }
     bool can_replace(Index state, Index other) const {
-        return tables_.replaces[state * tables_.states.size() + other];
+        return replaces[state * states.size() + other];
     }
 
-    // The sets of tasks that a task waits for, that wait for it, and that have to be dispatched
-    // before it: those that it waits for, and its copies with lower numbers.
-    std::span<const Word> before(Index task) const { return before_[task]; }
-    std::span<const Word> after(Index task) const { return after_[task]; }
-    std::span<const Word> earlier(Index task) const { return earlier_[task]; }
-
-    // The tasks that a task waits for, once more as a list.
-    std::span<const Index> predecessors(Index task) const {
-        return {predecessors_.data() + first_[task], predecessors_.data() + first_[task + 1]};
-    }
-
-    std::span<const Index> latest_first() const { return latest_first_; }
-    std::span<const Index> longest_tail_first() const { return longest_tail_first_; }
-
-  private:
-    const Tables tables_;
-    TaskSets before_, after_, earlier_;
-    std::vector<Index> predecessors_;
-    std::vector<std::size_t> first_; // where the predecessors of each task begin
-    std::vector<Index> latest_first_, longest_tail_first_;
+    const Rows<Task> tasks;
+    const Rows<State> states;
+    const Integers switches;
+    const Flags replaces;
+    const Integers starts;
+    const std::int64_t room;
+    const Index count, cpus; // of the tasks, and of the CPUs
+    TaskSets before, after, earlier;
+    std::vector<std::vector<Index>> predecessors; // `before` once more
+    const std::vector<Index> latest_first, longest_tail_first;
 };
 
 } // namespace dfopt::waiting

@@ -15,20 +15,24 @@ Layers::Layers(const Instance& instance, std::int64_t width)
 }
 
 bool Layers::extend(std::int64_t pairs, Cost below) {
-    const std::int64_t last = std::int64_t{source_.rows()} * instance_.tasks();
-    for (; pairs > 0 && next_ < last; --pairs, ++next_) {
-        const auto row = static_cast<Index>(next_ / instance_.tasks());
-        const auto task = static_cast<Index>(next_ % instance_.tasks());
-        if (can_start(instance_, source_[row], task)) extend(row, task, below);
+    while (std::ssize(history_) < instance_.count) {
+        const std::int64_t last = std::int64_t{source_.rows()} * instance_.count;
+        for (; next_ < last; --pairs, ++next_) {
+            if (pairs == 0) return true;
+            const auto row = static_cast<Index>(next_ / instance_.count);
+            const auto task = static_cast<Index>(next_ % instance_.count);
+            if (can_start(instance_, source_[row], task)) add(row, task, below);
+        }
+        advance();
     }
-    return next_ < last;
+    return false;
 }
 
-void Layers::extend(Index row, Index task, Cost below) {
+void Layers::add(Index row, Index task, Cost below) {
     const Row from = source_[row], child = child_[0];
-    for (Index place = 0; place < instance_.cpus(); ++place) {
+    for (Index place = 0; place < instance_.cpus; ++place) {
         const Cpu& cpu = from.cpus[place];
-        if (cpu.load + instance_.task(task).size > instance_.room()) continue;
+        if (cpu.load + instance_.tasks[task].size > instance_.room) continue;
         if (place > 0) {
             const Cpu& before = from.cpus[place - 1];
             if (cpu.state == before.state && cpu.awaited == before.awaited &&
@@ -41,7 +45,7 @@ void Layers::extend(Index row, Index task, Cost below) {
         const auto [end, total] = bound_.of(child, below);
         if (end >= below) continue;
         settle(instance_, child, end);
-        child.figures.guide = std::max(total, end * instance_.cpus());
+        child.figures.guide = std::max(total, end * instance_.cpus);
         child.figures.step = {row, task, cpu.number};
         keep(child);
     }
@@ -97,7 +101,8 @@ void Layers::keep_best() {
     for (Index row = 0; row < kept; ++row) list(row);
 }
 
-Index Layers::advance() {
+// Goes on with the layer that has been written.
+void Layers::advance() {
     std::vector<Step>& steps = history_.emplace_back();
     steps.reserve(target_.rows());
     for (Index row = 0; row < target_.rows(); ++row) steps.push_back(target_[row].figures.step);
@@ -105,7 +110,6 @@ Index Layers::advance() {
     target_.resize(0);
     std::ranges::fill(table_, nowhere);
     next_ = 0;
-    return source_.rows();
 }
 
 Cost Layers::find_end() {
@@ -113,7 +117,7 @@ Cost Layers::find_end() {
     for (Index row = 0; row < source_.rows(); ++row) {
         Cost end = 0;
         for (const Cpu& cpu : source_[row].cpus) {
-            end = std::max(end, cpu.clock + instance_.state(cpu.state).finish);
+            end = std::max(end, cpu.clock + instance_.states[cpu.state].finish);
         }
         if (end < first) {
             first = end;
@@ -123,11 +127,21 @@ Cost Layers::find_end() {
     return first;
 }
 
-void Layers::write_dispatches(std::span<Step> steps) const {
+Rows<Dispatch> Layers::dispatches() {
+    listed_.resize(history_.size());
     Index row = found_;
-    for (std::size_t layer = history_.size(); layer-- > 0; row = steps[layer].parent) {
-        steps[layer] = history_[layer][row];
+    for (std::size_t layer = history_.size(); layer-- > 0;) {
+        const Step& step = history_[layer][row];
+        listed_[layer] = {step.cpu, step.task};
+        row = step.parent;
     }
+    return listed_;
 }
+
+DFOPT_OBJECT(Layers, Layers)
+DFOPT_FUNCTION(Layers_extend, &Layers::extend)
+DFOPT_FUNCTION(Layers_has_dropped, &Layers::has_dropped)
+DFOPT_FUNCTION(Layers_find_end, &Layers::find_end)
+DFOPT_FUNCTION(Layers_dispatches, &Layers::dispatches)
 
 } // namespace dfopt::waiting

@@ -16,27 +16,24 @@ class Layers {
     // row without tasks. The instance must stay where it is.
     Layers(const Instance& instance, std::int64_t width);
 
-    // Adds tasks to rows of the layer, for some more pairs of a row and a task. Only what can end
-    // before `below` is written. Returns whether some pairs are left.
+    static bool fit(const Instance&, std::int64_t width) { return width > 0; }
+
+    // Adds tasks to rows, for some more pairs of a row and a task, one layer after the other. Only
+    // what can end before `below` is kept. Returns whether some pairs are left.
     bool extend(std::int64_t pairs, Cost below);
-
-    // Goes on with the layer that has been written. Returns the number of its rows.
-    Index advance();
-
-    // The number of layers before the one that is extended.
-    std::int64_t depth() const { return std::ssize(history_); }
 
     // Whether rows were dropped because there were too many.
     bool has_dropped() const { return has_dropped_; }
 
-    // Finds the row of a layer with all tasks that ends first. Returns when that is.
+    // Finds the row of the last layer that ends first. Returns when that is, or `impossible`.
     Cost find_end();
 
-    // Writes the tasks and CPUs that lead to the row that was found.
-    void write_dispatches(std::span<Step> steps) const;
+    // Returns what leads to the row that was found.
+    Rows<Dispatch> dispatches();
 
   private:
-    void extend(Index row, Index task, Cost below);
+    void add(Index row, Index task, Cost below);
+    void advance();
     void keep(const Row& child);
     void keep_best();
     void list(Index row);
@@ -53,6 +50,7 @@ class Layers {
     std::vector<std::vector<Step>> history_; // of each layer but the first one
     std::vector<Cost> guides_;
     Index found_ = 0;
+    std::vector<Dispatch> listed_;
 };
 
 } // namespace dfopt::waiting

@@ -17,24 +17,28 @@ enum Kind { behind, before, before_on_own_cpu, exchange_places, kinds };
 
 } // namespace
 
-ListAnnealing::ListAnnealing(const Instance& instance, std::span<const std::int64_t> order,
-                             std::span<const std::int64_t> cpus, std::uint64_t seed)
-    : instance_(instance), random_(seed), order_(order.begin(), order.end()),
-      position_(order.size()), cpu_(cpus.begin(), cpus.end()), end_(order.size()),
-      load_(instance.cpus()), clock_(instance.cpus()), state_(instance.cpus()), best_order_(order_),
-      best_cpus_(cpu_) {
-    for (Index place = 0; place < std::ssize(order_); ++place) position_[order_[place]] = place;
-    for (Index task = 0; task < instance.tasks(); ++task) {
-        load_[cpu_[task]] += instance.task(task).size;
+ListAnnealing::ListAnnealing(const Instance& instance, Rows<Dispatch> dispatches,
+                             std::uint64_t seed)
+    : instance_(instance), random_(seed), position_(dispatches.size()), cpu_(dispatches.size()),
+      end_(dispatches.size()), load_(instance.cpus), clock_(instance.cpus), state_(instance.cpus) {
+    for (const auto [cpu, task] : dispatches) {
+        position_[task] = static_cast<Index>(order_.size());
+        cpu_[task] = static_cast<Index>(cpu);
+        order_.push_back(static_cast<Index>(task));
+    }
+    best_order_ = order_;
+    best_cpus_ = cpu_;
+    for (Index task = 0; task < instance.count; ++task) {
+        load_[cpu_[task]] += instance.tasks[task].size;
     }
     energy_ = run();
 }
 
-void ListAnnealing::walk(std::int64_t moves, double temperature) {
+Cost ListAnnealing::walk(std::int64_t moves, double temperature) {
     for (; moves > 0; --moves) {
         const auto kind = static_cast<int>(random_.below(kinds));
-        const auto one = static_cast<Index>(random_.below(instance_.tasks()));
-        const auto other = static_cast<Index>(random_.below(instance_.tasks()));
+        const auto one = static_cast<Index>(random_.below(instance_.count));
+        const auto other = static_cast<Index>(random_.below(instance_.count));
         if (one == other) continue;
         if (kind == exchange_places) {
             let_change_places(one, other, temperature);
@@ -42,20 +46,27 @@ void ListAnnealing::walk(std::int64_t moves, double temperature) {
             put_beside(one, other, kind, temperature);
         }
     }
+    return best_end_;
+}
+
+Rows<Dispatch> ListAnnealing::best() {
+    listed_.clear();
+    for (const Index task : best_order_) listed_.push_back({best_cpus_[task], task});
+    return listed_;
 }
 
 // Works out when all tasks and CPUs end. Returns the energy of the list.
 double ListAnnealing::run() {
-    for (Index cpu = 0; cpu < instance_.cpus(); ++cpu) {
+    for (Index cpu = 0; cpu < instance_.cpus; ++cpu) {
         clock_[cpu] = 0;
-        state_[cpu] = instance_.start(cpu);
+        state_[cpu] = static_cast<Index>(instance_.starts[cpu]);
     }
     Cost ends = 0;
     for (const Index number : order_) {
-        const Task& task = instance_.task(number);
+        const Task& task = instance_.tasks[number];
         const Index cpu = cpu_[number];
         Cost begin = std::max(task.release, clock_[cpu]);
-        for (const Index other : instance_.predecessors(number)) {
+        for (const Index other : instance_.predecessors[number]) {
             begin = std::max(begin, end_[other]);
         }
         const Cost end = begin + instance_.switch_cost(state_[cpu], number) + task.exec;
@@ -66,13 +77,13 @@ double ListAnnealing::run() {
     }
     Cost clocks = 0;
     latest_ = 0;
-    for (Index cpu = 0; cpu < instance_.cpus(); ++cpu) {
-        clock_[cpu] += instance_.state(state_[cpu]).finish;
+    for (Index cpu = 0; cpu < instance_.cpus; ++cpu) {
+        clock_[cpu] += instance_.states[state_[cpu]].finish;
         clocks += clock_[cpu];
         latest_ = std::max(latest_, clock_[cpu]);
     }
-    const double mean_of_cpus = static_cast<double>(clocks) / instance_.cpus();
-    const double mean_of_tasks = static_cast<double>(ends) / instance_.tasks();
+    const double mean_of_cpus = static_cast<double>(clocks) / instance_.cpus;
+    const double mean_of_tasks = static_cast<double>(ends) / instance_.count;
     return static_cast<double>(latest_) + share_of_cpus * mean_of_cpus +
            share_of_tasks * mean_of_tasks;
 }
@@ -84,8 +95,8 @@ void ListAnnealing::put_beside(Index one, Index other, int kind, double temperat
     const Index new_cpu = kind == before_on_own_cpu ? old_cpu : cpu_[other];
     if (target > start) --target;
     if (kind == behind) ++target;
-    const std::int64_t size = instance_.task(one).size;
-    if (new_cpu != old_cpu && load_[new_cpu] + size > instance_.room()) return;
+    const std::int64_t size = instance_.tasks[one].size;
+    if (new_cpu != old_cpu && load_[new_cpu] + size > instance_.room) return;
     if ((start == target && new_cpu == old_cpu) || !can_move(start, target)) return;
     move(start, target);
     cpu_[one] = new_cpu;
@@ -102,9 +113,9 @@ void ListAnnealing::let_change_places(Index one, Index other, double temperature
     if (position_[one] > position_[other]) std::swap(one, other);
     const Index start = position_[one], target = position_[other];
     const Index cpu = cpu_[one], other_cpu = cpu_[other];
-    const std::int64_t change = instance_.task(one).size - instance_.task(other).size;
+    const std::int64_t change = instance_.tasks[one].size - instance_.tasks[other].size;
     if (cpu != other_cpu &&
-        (load_[other_cpu] + change > instance_.room() || load_[cpu] - change > instance_.room())) {
+        (load_[other_cpu] + change > instance_.room || load_[cpu] - change > instance_.room)) {
         return;
     }
     // The first may not be awaited on the way, nor may the other one wait there.
@@ -164,5 +175,9 @@ void ListAnnealing::exchange(Index one, Index other) {
     std::swap(position_[one], position_[other]);
     std::swap(cpu_[one], cpu_[other]);
 }
+
+DFOPT_OBJECT(ListAnnealing, ListAnnealing)
+DFOPT_FUNCTION(ListAnnealing_walk, &ListAnnealing::walk)
+DFOPT_FUNCTION(ListAnnealing_best, &ListAnnealing::best)
 
 } // namespace dfopt::waiting

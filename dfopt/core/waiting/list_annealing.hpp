@@ -13,21 +13,21 @@ namespace dfopt::waiting {
 
 class ListAnnealing {
   public:
-    // `order` holds all tasks, `cpus` the CPU of each task. The instance must stay where it is.
-    ListAnnealing(const Instance& instance, std::span<const std::int64_t> order,
-                  std::span<const std::int64_t> cpus, std::uint64_t seed);
+    // `dispatches` are those of all tasks, as they come. The instance must stay where it is.
+    ListAnnealing(const Instance& instance, Rows<Dispatch> dispatches, std::uint64_t seed);
+    static bool fit(const Instance& instance, Rows<Dispatch> dispatches, std::uint64_t) {
+        return std::ssize(dispatches) == instance.count;
+    }
 
-    // Tries moves at one temperature.
-    void walk(std::int64_t moves, double temperature);
+    // Tries moves at one temperature. Returns when the best list so far ends, or `impossible`.
+    Cost walk(std::int64_t moves, double temperature);
 
-    // The best list that a move has led to, or the first one; and when it ends, or `impossible`.
-    std::span<const Index> best_order() const { return best_order_; }
-    std::span<const Index> best_cpus() const { return best_cpus_; }
-    Cost best_end() const { return best_end_; }
+    // Returns the best list that a move has led to, or the first one.
+    Rows<Dispatch> best();
 
   private:
     bool comes_after(Index task, Index other) const {
-        return contains(instance_.earlier(task), other);
+        return contains(instance_.earlier[task], other);
     }
     double run();
     void put_beside(Index one, Index other, int kind, double temperature);
@@ -49,6 +49,7 @@ class ListAnnealing {
     double energy_;
     std::vector<Index> best_order_, best_cpus_;
     Cost best_end_ = impossible;
+    std::vector<Dispatch> listed_;
 };
 
 } // namespace dfopt::waiting

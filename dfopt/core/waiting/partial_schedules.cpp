@@ -10,9 +10,9 @@ namespace {
 
 // Returns when the switch to a task can begin on a CPU.
 Cost begin_of(const Instance& instance, const Row& row, Index task, Index cpu) {
-    Cost begin = std::max(instance.task(task).release, row.cpus[cpu].clock);
+    Cost begin = std::max(instance.tasks[task].release, row.cpus[cpu].clock);
     for (const Cpu& other : row.cpus) {
-        if (other.awaited != nowhere && contains(instance.before(task), other.awaited)) {
+        if (other.awaited != nowhere && contains(instance.before[task], other.awaited)) {
             begin = std::max(begin, other.clock);
         }
     }
@@ -21,7 +21,7 @@ Cost begin_of(const Instance& instance, const Row& row, Index task, Index cpu) {
 
 // States of a family are a group, and each task that others wait for is one of its own.
 Index family_of(const Instance& instance, Index state) {
-    return static_cast<Index>(instance.state(state).family);
+    return static_cast<Index>(instance.states[state].family);
 }
 
 auto place_of(const Cpu& cpu) { return std::tie(cpu.group, cpu.load, cpu.state, cpu.clock); }
@@ -29,7 +29,7 @@ auto place_of(const Cpu& cpu) { return std::tie(cpu.group, cpu.load, cpu.state, 
 } // namespace
 
 Layer::Layer(const Instance& instance, std::size_t rows)
-    : words_(instance.words()), width_(instance.cpus()) {
+    : words_(instance.before.words_each()), width_(instance.cpus) {
     done_.reserve(rows * words_);
     cpus_.reserve(rows * width_);
     figures_.reserve(rows);
@@ -45,8 +45,8 @@ void copy(const Row& from, const Row& to) {
 
 void write_root(const Instance& instance, const Row& row) {
     std::ranges::fill(row.done, 0);
-    for (Index cpu = 0; cpu < instance.cpus(); ++cpu) {
-        const Index state = instance.start(cpu);
+    for (Index cpu = 0; cpu < instance.cpus; ++cpu) {
+        const Index state = static_cast<Index>(instance.starts[cpu]);
         row.cpus[cpu] = {cpu, state, nowhere, family_of(instance, state), 0, 0};
     }
     std::ranges::sort(row.cpus, [](const Cpu& one, const Cpu& other) {
@@ -61,16 +61,16 @@ bool dispatch(const Instance& instance, const Row& from, Index task, Index cpu, 
     if (begin < from.figures.floor) return false; // another row has dispatched it before
     copy(from, to);
     insert(to.done, task);
-    const Task& added = instance.task(task);
+    const Task& added = instance.tasks[task];
     Cpu& runs = to.cpus[cpu];
     runs.clock = begin + instance.switch_cost(runs.state, task) + added.exec;
     runs.state = static_cast<Index>(added.state);
     runs.awaited = task;
-    runs.group = instance.states() + task;
+    runs.group = static_cast<Index>(instance.states.size()) + task;
     runs.load += added.size;
     to.figures.floor = begin;
     for (Cpu& other : to.cpus) {
-        if (other.awaited != nowhere && is_within(instance.after(other.awaited), to.done)) {
+        if (other.awaited != nowhere && is_within(instance.after[other.awaited], to.done)) {
             other.awaited = nowhere;
             other.group = family_of(instance, other.state);
         }
@@ -80,13 +80,13 @@ bool dispatch(const Instance& instance, const Row& from, Index task, Index cpu, 
 
 void raise_floor(const Instance& instance, const Row& row) {
     Index free = nowhere;
-    for (Index cpu = 0; cpu < instance.cpus(); ++cpu) {
+    for (Index cpu = 0; cpu < instance.cpus; ++cpu) {
         if (row.is_full(cpu, instance)) continue;
         if (free == nowhere || row.cpus[cpu].clock < row.cpus[free].clock) free = cpu;
     }
     if (free == nowhere) return;
     Cost earliest = impossible;
-    for (Index task = 0; task < instance.tasks(); ++task) {
+    for (Index task = 0; task < instance.count; ++task) {
         if (can_start(instance, row, task)) {
             earliest = std::min(earliest, begin_of(instance, row, task, free));
         }
@@ -97,7 +97,7 @@ void raise_floor(const Instance& instance, const Row& row) {
 void settle(const Instance& instance, const Row& row, Cost bound) {
     const Cost floor = row.figures.floor;
     for (Cpu& cpu : row.cpus) {
-        const Cost finish = instance.state(cpu.state).finish;
+        const Cost finish = instance.states[cpu.state].finish;
         if (cpu.clock < floor && floor + finish <= bound) cpu.clock = floor;
     }
     // Few CPUs have left their places.
@@ -134,7 +134,7 @@ bool agree(const Row& one, const Row& other) {
 
 bool is_no_later(const Instance& instance, const Row& one, const Row& other) {
     Cost free = impossible; // when the first CPU is that can hold another task
-    for (Index cpu = 0; cpu < instance.cpus(); ++cpu) {
+    for (Index cpu = 0; cpu < instance.cpus; ++cpu) {
         const Cpu &mine = one.cpus[cpu], &theirs = other.cpus[cpu];
         if (mine.clock > theirs.clock) return false;
         if (!instance.can_replace(mine.state, theirs.state)) return false;

@@ -41,7 +41,7 @@ struct Row {
     Figures& figures;
 
     bool is_full(Index cpu, const Instance& instance) const {
-        return cpus[cpu].load == instance.room();
+        return cpus[cpu].load == instance.room;
     }
 };
 
@@ -84,7 +84,7 @@ void write_root(const Instance& instance, const Row& row);
 
 // Returns whether a task is not dispatched, and all are that come before it.
 inline bool can_start(const Instance& instance, const Row& row, Index task) {
-    return !contains(row.done, task) && is_within(instance.earlier(task), row.done);
+    return !contains(row.done, task) && is_within(instance.earlier[task], row.done);
 }
 
 // Writes what comes of dispatching a task. Returns false if that is superfluous.

@@ -12,8 +12,8 @@ Cost divided_up(Cost sum, Cost parts) { return sum > 0 ? (sum - 1) / parts + 1 :
 
 RowBound::RowBound(const Instance& instance) : instance_(instance) {
     std::int64_t fragments = 0;
-    for (Index task = 0; task < instance.tasks(); ++task) {
-        fragments = std::max(fragments, instance.task(task).fragment + 1);
+    for (Index task = 0; task < instance.count; ++task) {
+        fragments = std::max(fragments, instance.tasks[task].fragment + 1);
     }
     left_.resize(fragments);
 }
@@ -23,16 +23,16 @@ RowBound::Bounds RowBound::of(const Row& row, Cost below) {
     open_.clear();
     awaited_.clear();
     Cost end = 0;
-    for (Index number = 0; number < instance_.cpus(); ++number) {
+    for (Index number = 0; number < instance_.cpus; ++number) {
         const Cpu& cpu = row.cpus[number];
         const bool is_full = row.is_full(number, instance_);
         if (!is_full) open_.push_back(&cpu);
         if (cpu.awaited != nowhere) awaited_.push_back(&cpu);
         // What comes behind the last task is cheaper for some tasks than for others.
         const bool is_last = missing == 0 || is_full;
-        end = std::max(end, cpu.clock + (is_last ? instance_.state(cpu.state).finish : 0));
+        end = std::max(end, cpu.clock + (is_last ? instance_.states[cpu.state].finish : 0));
     }
-    if (open_.empty() || missing == 0) return {end, end * instance_.cpus()};
+    if (open_.empty() || missing == 0) return {end, end * instance_.cpus};
     Bounds bounds = by_heads(row, end);
     if (bounds.end < below && !fits_before_tails(row, below)) bounds.end = below;
     return bounds;
@@ -43,17 +43,17 @@ RowBound::Bounds RowBound::of(const Row& row, Cost below) {
 Index RowBound::count_fragments(const Row& row) {
     std::ranges::fill(left_, FragmentLeft{0, impossible});
     Index missing = 0;
-    for (Index number = 0; number < instance_.tasks(); ++number) {
+    for (Index number = 0; number < instance_.count; ++number) {
         if (contains(row.done, number)) continue;
-        const Task& task = instance_.task(number);
+        const Task& task = instance_.tasks[number];
         FragmentLeft& left = left_[task.fragment];
         ++left.tasks;
         left.entry = std::min(left.entry, task.entry);
         ++missing;
     }
-    for (Index cpu = 0; cpu < instance_.cpus(); ++cpu) {
+    for (Index cpu = 0; cpu < instance_.cpus; ++cpu) {
         // What an open CPU holds need not be entered.
-        const std::int64_t held = instance_.state(row.cpus[cpu].state).held;
+        const std::int64_t held = instance_.states[row.cpus[cpu].state].held;
         if (held != nowhere && !row.is_full(cpu, instance_)) left_[held].entry = 0;
     }
     return missing;
@@ -69,7 +69,7 @@ RowBound::Bounds RowBound::by_heads(const Row& row, Cost end) {
         most_spared = std::max(most_spared, state.relief);
     };
     for (const Cpu* cpu : open_) {
-        const State& state = instance_.state(cpu->state);
+        const State& state = instance_.states[cpu->state];
         busy += cpu->clock;
         free = std::min(free, cpu->clock);
         gifts += state.gift;
@@ -77,10 +77,10 @@ RowBound::Bounds RowBound::by_heads(const Row& row, Cost end) {
         may_spare(state);
     }
     Cost work = 0;
-    for (const Index number : instance_.latest_first()) {
+    for (const Index number : instance_.latest_first) {
         if (contains(row.done, number)) continue;
-        const Task& task = instance_.task(number);
-        const State& state = instance_.state(static_cast<Index>(task.state));
+        const Task& task = instance_.tasks[number];
+        const State& state = instance_.states[task.state];
         work += task.exec + task.addition + state.departure;
         may_spare(state);
         FragmentLeft& left = left_[task.fragment];
@@ -88,7 +88,7 @@ RowBound::Bounds RowBound::by_heads(const Row& row, Cost end) {
         const Cost head = std::max(task.head, free);
         Cost ready = head;
         for (const Cpu* cpu : awaited_) {
-            if (contains(instance_.before(number), cpu->awaited)) {
+            if (contains(instance_.before[number], cpu->awaited)) {
                 ready = std::max(ready, cpu->clock);
             }
         }
@@ -106,10 +106,10 @@ RowBound::Bounds RowBound::by_heads(const Row& row, Cost end) {
 // Returns whether all tasks with tails have room to end before `below` less their tails.
 bool RowBound::fits_before_tails(const Row& row, Cost below) const {
     Cost work = 0;
-    for (const Cpu* cpu : open_) work -= instance_.state(cpu->state).gift;
-    for (const Index number : instance_.longest_tail_first()) {
+    for (const Cpu* cpu : open_) work -= instance_.states[cpu->state].gift;
+    for (const Index number : instance_.longest_tail_first) {
         if (contains(row.done, number)) continue;
-        const Task& task = instance_.task(number);
+        const Task& task = instance_.tasks[number];
         if (task.tail == 0) break;
         work += task.exec + task.addition;
         Cost room = 0;

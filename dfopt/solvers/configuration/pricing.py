@@ -10,16 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from itertools import islice
 
 import numpy as np
 
+from dfopt.native.library import ANY
 from dfopt.native.pricing import (
     BONUS,
     CLASS_PRICE,
     CPU_FRAGMENT,
     FRAGMENT_PRICE,
     TOKEN_PRICE,
-    FoundContent,
     PricedContents,
     PricedOptions,
 )
@@ -60,13 +61,23 @@ class PricedGroup:
             arrival=start.arrival,
             departure=start.departure,
             worth=pattern.worth(problem.prices),
-            check=problem.check,
         )
+        self._check = problem.check
+        self._advance()
         self.release = self._priced.release
-        self.largest = self._priced.largest
+
+    def _advance(self) -> None:
+        while not self._priced.advance():
+            self._check()
+
+    def largest(self, limit: int | None) -> int:
+        """Return the most that is held at a cost of at most ``limit``; nothing is worth 0."""
+        return self._priced.largest(ANY if limit is None else limit)
 
     def contents(self, limit: int | None, most: int) -> list[tuple[CpuContent, int]]:
         """Return the most valuable contents, one of each size, with their costs.
+
+        Where costs are priced, the value of a content gives its cost.
 
         Parameters
         ----------
@@ -75,16 +86,19 @@ class PricedGroup:
         most
             The number of contents returned is at most this, and one for a single fragment.
         """
-        return [self._with_cost(found) for found in self._priced.contents(limit, most)]
-
-    def _with_cost(self, found: FoundContent) -> tuple[CpuContent, int]:
-        """Return a content with its cost; where costs are priced, its value gives the cost."""
-        fragments = tuple(fragment for fragment, _ in found.visits)
-        tokens = tuple(sorted(token for _, token in found.visits if token >= 0))
-        content, price = CpuContent(found.tasks, tokens, fragments), self._prices.cost
-        if price:
-            return content, (self._prices.worth(content) - found.value) // price
-        return content, found.cost
+        self._priced.choose(ANY if limit is None else limit, most)
+        self._advance()
+        visits, tasks = iter(self._priced.visits().tolist()), iter(self._priced.tasks().tolist())
+        contents = []
+        for cost, value, number in self._priced.chosen().tolist():
+            fragments, opened, classes = zip(*islice(visits, number), strict=True)
+            tokens = tuple(sorted(token for token in opened if token >= 0))
+            content = CpuContent(tuple(islice(tasks, sum(classes))), tokens, fragments)
+            if price := self._prices.cost:
+                contents.append((content, (self._prices.worth(content) - value) // price))
+            else:
+                contents.append((content, cost))
+        return contents
 
 
 class PricedProblem:
@@ -225,13 +239,16 @@ def priced_options(
                 tokens["worth"][token] += price
             case HoldsAtLeast(task_class, number):
                 bonuses.append((task_class, number, price))
-    return PricedOptions(
+    options = PricedOptions(
         data.tables,
         cost=prices.cost,
         classes=classes,
         tokens=tokens,
         fragments=fragments,
         bonuses=np.array(bonuses, BONUS),
-        check=check,
-        known=known,
     )
+    if known:
+        options.take_over(known)
+    while not options.advance():
+        check()
+    return options

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from random import Random
 
-from dfopt.native.library import ANY
 from dfopt.solvers.heuristics.local_search import LocalSearch
 from dfopt.solvers.search import Search
 
@@ -69,18 +68,15 @@ class Balancing(LocalSearch):
             target = self._random.randrange(least, max(best, least + 1))
         temperature = hot * self._visit
         cooling = (COLD / hot) ** (1 / max(1, moves))
-        left = moves
+        left, total = moves, target * self.search.instance.cpus
         try:
             while left > 0:
-                known = self.search.objective
-                total = target * self.search.instance.cpus
-                self._annealing.even_out(target, total, ANY if known is None else known)
                 self._report()
                 self.search.check()
                 if over is not None and over():
                     break
                 chunk = min(left, CHUNK)
-                if self._annealing.walk(chunk, temperature, cooling, target):
+                if self._walk(chunk, temperature, cooling, target, total) <= target:
                     break
                 temperature *= cooling**chunk
                 left -= chunk

@@ -92,30 +92,32 @@ class LocalSearch:
     @property
     def objective(self) -> int:
         """The objective of the current contents of the CPUs, which need not be the best."""
-        costs = self._annealing.costs()
+        costs = self._annealing.costs().tolist()
         adds_up = self.search.instance.objective is Objective.TOTAL_PENALTY
         return sum(costs) if adds_up else max(costs)
 
     def start_from(self, contents: Sequence[Mapping[int, int]]) -> None:
         """Go on from a schedule: for each CPU how many tasks of each type it holds."""
         instance = self.search.instance
+        held = sorted(
+            (cpu, self._numbers[task_type], count)
+            for cpu, content in enumerate(contents)
+            for task_type, count in content.items()
+            if count
+        )
         self._annealing = native.Annealing(
             self._rows,
             np.array([_row_of_start(start) for start in self._form.starts], native.CPU_START),
+            np.array(held, native.HELD),
             fragments=len(self._form.fragments),
-            tasks=instance.task_count,
             room=instance.room,
             has_sizes=instance.has_sizes,
             adds_up=instance.objective is Objective.TOTAL_PENALTY,
             seed=_scrambled(self._seed),
         )
+        self._best = ANY
         # A second walk from the same schedule must not repeat the first one.
         self._seed += 1
-        for cpu, content in enumerate(contents):
-            held = sorted(
-                (self._numbers[task_type], count) for task_type, count in content.items() if count
-            )
-            self._annealing.fill(cpu, np.array(held, native.HELD))
 
     def contents(self) -> list[dict[int, int]]:
         """Return the current contents of the CPUs, see :meth:`start_from`."""
@@ -149,15 +151,13 @@ class LocalSearch:
         left, chunks = moves, 0
         try:
             while left > 0:
-                known = self.search.objective
-                self._annealing.aim(goal, ANY if known is None else known)
-                if known is None or chunks % self._chunks_per_report == 0:
+                if self.search.objective is None or chunks % self._chunks_per_report == 0:
                     self._report()
                 self.search.check()
                 if over is not None and over():
                     break
                 chunk = min(left, self._chunk)
-                if self._annealing.walk(chunk, temperature, cooling, goal):
+                if self._walk(chunk, temperature, cooling, goal) <= goal:
                     return True
                 temperature *= cooling**chunk
                 left -= chunk
@@ -182,18 +182,27 @@ class LocalSearch:
             self.search.found(contents.orders())
             self.search.check()
 
+    def _walk(
+        self, moves: int, temperature: float, cooling: float, goal: int, total: int = ANY
+    ) -> int:
+        """Walk on; return the best objective."""
+        known = self.search.objective
+        walk = moves, temperature, cooling, goal, total, ANY if known is None else known
+        self._best = self._annealing.walk(*walk)
+        return self._best
+
     def _report(self) -> None:
         """Report the best contents if they are news."""
-        best = self._annealing.best
-        if self.search.objective is None or best < self.search.objective:
+        if self._best < (ANY if self.search.objective is None else self.search.objective):
             contents = self._named(self._annealing.contents(best=True))
             self.search.found([self._form.order(cpu, held) for cpu, held in enumerate(contents)])
 
-    def _named(self, contents: Sequence[Rows]) -> list[dict[int, int]]:
+    def _named(self, held: Rows) -> list[dict[int, int]]:
         """Return for each CPU how many tasks it holds, by the types of the search."""
-        return [
-            {self._types[number]: count for number, count in held.tolist()} for held in contents
-        ]
+        contents: list[dict[int, int]] = [{} for _ in range(self.search.instance.cpus)]
+        for cpu, number, count in held.tolist():
+            contents[cpu][self._types[number]] = count
+        return contents
 
 
 class Background:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from dfopt.native.orders import SegmentWalk
+from dfopt.native.library import by_cpu
+from dfopt.native.orders import RUN, SegmentWalk
 from dfopt.problem.instance import Objective
 from dfopt.solvers.search import Search
 
@@ -103,7 +104,7 @@ class SegmentExchange:
                 value = walk.walk(min(at_once, chunk - tried), temperature)
                 if value < known:
                     known = value
-                    search.found(walk.best())
+                    search.found(by_cpu(walk.best(), search.instance.cpus))
                 search.check()
 
     def begin(self) -> SegmentWalk:
@@ -111,10 +112,13 @@ class SegmentExchange:
         search = self.search
         assert search.schedule is not None
         assert search.objective is not None
+        orders = enumerate(search.orders_of(search.schedule))
+        runs = [(cpu, task_type) for cpu, order in orders for task_type in order]
         return SegmentWalk(
             self._between,
             self._sizes,
-            search.orders_of(search.schedule),
+            np.array(runs, RUN),
+            cpus=search.instance.cpus,
             room=search.instance.room,
             capacity=self._capacity,
             by_worst=self._by_worst,

@@ -12,9 +12,10 @@ import threading
 
 import numpy as np
 
-from dfopt.native.waiting import ListAnnealing
+from dfopt.native.library import Rows
+from dfopt.native.waiting import DISPATCH, ListAnnealing
 from dfopt.solvers.search import Search
-from dfopt.solvers.timed.tables import Integers, TimedTables
+from dfopt.solvers.timed.tables import TimedTables
 
 MOVES_PER_TASK = 10_000
 """Moves of a long walk for each task."""
@@ -56,7 +57,7 @@ class TimedAnnealing:
         self._longest = MOVES_PER_TASK * len(tables.tasks)
         time = float((tables.tasks["exec"] + tables.switch.mean(axis=0)).mean())
         self._scale = max(1.0, time) * min(1.0, FEW_TASKS / len(tables.tasks))
-        self._last: tuple[Integers, Integers] | None = None
+        self._last: Rows | None = None
 
     def run(self, effort: float = 1.0) -> None:
         """Walk for longer and longer, up to a long walk; ``effort`` scales their lengths."""
@@ -93,7 +94,7 @@ class TimedAnnealing:
         search, tables = self.search, self.tables
         start = self._last if onward and self._last is not None else self.task_list()
         seed = self._random.integers(1, 1 << 64, dtype=np.uint64)
-        walk = ListAnnealing(self._tasks, *start, int(seed))
+        walk = ListAnnealing(self._tasks, start, int(seed))
         done = 0
         chunk = max(1, min(moves // LEAST_CHUNKS, STEPS_PER_CHUNK // len(tables.tasks)))
         time_left = search.time_left
@@ -103,17 +104,13 @@ class TimedAnnealing:
             end = walk.walk(tried, hot * (COLD / hot) ** cooled * self._scale)
             done += tried
             if search.objective is None or end < search.objective:
-                orders: list[list[int]] = [[] for _ in tables.starts]
-                order, cpus = walk.best()
-                for task in order.tolist():
-                    orders[cpus[task]].append(int(tables.types[task]))
-                search.found(orders)
+                search.found(tables.orders(walk.best()))
             if halt is None:
                 search.check()
         self._last = walk.best()
 
-    def task_list(self) -> tuple[Integers, Integers]:
-        """Return the best schedule as a list, by the starts of its tasks; and the CPU of each."""
+    def task_list(self) -> Rows:
+        """Return the best schedule as rows ``DISPATCH``, by the starts of its tasks."""
         schedule, search = self.search.schedule, self.search
         assert schedule is not None
         type_of = {
@@ -128,8 +125,5 @@ class TimedAnnealing:
             for cpu, row in enumerate(schedule.cpus)
             for place, (name, start) in enumerate(zip(row.tasks, row.starts or (), strict=True))
         )
-        order, cpus = np.empty((2, len(starts)), dtype=np.int64)
-        for place, (*_, cpu, task_type) in enumerate(starts):
-            task = copies[task_type].pop()
-            order[place], cpus[task] = task, cpu
-        return order, cpus
+        dispatches = [(cpu, copies[task_type].pop()) for *_, cpu, task_type in starts]
+        return np.array(dispatches, DISPATCH)

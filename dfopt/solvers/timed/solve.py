@@ -144,7 +144,7 @@ class TimedSearch:
         search, reach = self.search, SHORTEST_REACH
         while reach <= LONGEST_REACH:
             known = search.schedule
-            near = corridor(self.tables, self.annealing.task_list()[0], reach)
+            near = corridor(self.tables, self.annealing.task_list()["task"], reach)
             search_layers(search, near, search.objective or 0, FIRST_ROWS, as_beam=True)
             # A schedule that annealing has found meanwhile has neighbours of its own.
             reach = reach + 2 if search.schedule is known else SHORTEST_REACH
@@ -185,22 +185,16 @@ def search_layers(
     count = len(tables.tasks)
     layers = Layers(tables.in_core(), rows)
     chunk = max(1, STEPS_PER_CHUNK // (count * len(tables.starts)))
-    for _ in range(count):
-        has_more = True
-        while has_more:
-            assert search.objective is not None
-            limit = min(limit, search.objective)
-            has_more = layers.extend(chunk, limit)
-            search.check()
-            if layers.has_dropped and not as_beam:
-                return limit, False
-        if not layers.advance():
-            return limit, not layers.has_dropped
-    end = layers.first_end()
+    has_more = True
+    while has_more:
+        assert search.objective is not None
+        limit = min(limit, search.objective)
+        has_more = layers.extend(chunk, limit)
+        search.check()
+        if layers.has_dropped() and not as_beam:
+            return limit, False
+    end = layers.find_end()
     if end < limit:
         limit = end
-        orders: list[list[int]] = [[] for _ in tables.starts]
-        for _, task, cpu in layers.dispatches().tolist():
-            orders[cpu].append(int(tables.types[task]))
-        search.found(orders)
-    return limit, not layers.has_dropped
+        search.found(tables.orders(layers.dispatches()))
+    return limit, not layers.has_dropped()

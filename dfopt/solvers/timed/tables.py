@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dfopt.native.library import Rows
+from dfopt.native.library import Rows, by_cpu
 from dfopt.native.waiting import STATE, TASK, WaitingTasks
 from dfopt.problem.cache import Leaves
 from dfopt.problem.instance import Instance, Task
@@ -77,6 +77,11 @@ class TimedTables(NamedTuple):
     def in_core(self) -> WaitingTasks:
         """Return what the core works with."""
         return WaitingTasks(*self[:8])
+
+    def orders(self, dispatches: Rows) -> list[list[int]]:
+        """Return the types that each CPU runs by rows ``DISPATCH``."""
+        orders = by_cpu(dispatches, len(self.starts))
+        return [self.types[order].tolist() for order in orders]
 
 
 def timed_tables(search: Search) -> TimedTables:

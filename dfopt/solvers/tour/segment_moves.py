@@ -90,7 +90,8 @@ class SegmentMoves:
                 heat = HOT * (COLD / HOT) ** (done / moves) * scale
                 walk.walk(min(MOVES_PER_CHUNK, moves - done), heat)
                 self._check()
-        return walk.best()
+        best: list[int] = walk.best().tolist()
+        return best
 
     def _near(self, worth: Table) -> Integers:
         """Return for each node the nodes to which the cheapest arcs lead; -1 where are none."""

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dfopt.native.orders import least_cuts
+from dfopt.solvers.interruptible import load_module
 from dfopt.solvers.tour.problem import START, Flags, Floats, TourProblem
 
 VIOLATION = 1e-3
@@ -23,6 +23,12 @@ VIOLATION = 1e-3
 
 MOST_CUTS = 60
 """At most this number of cuts are added at once."""
+
+PAIRS_A_CHECK = 500
+"""With some hundred nodes, the least cuts of 500 pairs take some hundredths of a second."""
+
+SCALE = 2**40
+"""Flows are whole multiples of 2^-40 where least cuts are looked for."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,16 +89,36 @@ class Separator:
 
     def violated(self, flow: Floats) -> list[Cut]:
         """Return cuts that a flow violates, those that lack most first."""
-        pairs = self._sources, self._sinks, self._removed
-        values, sides = least_cuts(flow, *pairs, enough=1.0 - VIOLATION, check=self._check)
         found: dict[bytes, tuple[float, Cut]] = {}
-        for pair in np.flatnonzero(values < 1.0 - VIOLATION).tolist():
-            source, sink = int(self._sources[pair]), int(self._sinks[pair])
-            for cut in self._lifted(source, sink, sides[pair]):
+        for source, sink, side in self._least_cuts(flow):
+            for cut in self._lifted(source, sink, side):
                 value = float(flow[np.ix_(cut.tails, cut.heads)].sum())
                 found.setdefault(cut.key, (value, cut))
         ranked = sorted(found.values(), key=lambda item: (item[0], item[1].key))
         return [cut for _, cut in ranked[:MOST_CUTS]]
+
+    def _least_cuts(self, flow: Floats) -> Iterator[tuple[int, int, Flags]]:
+        """Yield pairs of nodes between which too little flows, with one side of the least cut."""
+        load_module("ortools.graph.python.max_flow", lambda: None)
+        from ortools.graph.python.max_flow import SimpleMaxFlow
+
+        capacities = np.rint(flow * SCALE).astype(np.int64)
+        np.fill_diagonal(capacities, 0)
+        tails, heads = np.nonzero(capacities)
+        most = capacities[tails, heads]
+        network = SimpleMaxFlow()
+        network.add_arc_with_capacity(START, len(flow) - 1, 0)  # so that it has all nodes
+        arcs = network.add_arcs_with_capacity(tails, heads, most)
+        pairs = zip(self._sources, self._sinks, self._removed, strict=True)
+        for number, (source, sink, removed) in enumerate(pairs, 1):
+            if number % PAIRS_A_CHECK == 0:
+                self._check()
+            network.set_arcs_capacity(arcs, np.where(removed[heads], 0, most))
+            network.solve(source, sink)
+            if network.optimal_flow() < (1 - VIOLATION) * SCALE:
+                side = np.zeros(len(flow), dtype=np.bool_)
+                side[network.get_source_side_min_cut()] = True
+                yield int(source), int(sink), side
 
     def _lifted(self, source: int, sink: int, side: Flags) -> Iterator[Cut]:
         """Yield cuts with more nodes in X or in Y, so that fewer arcs count."""

@@ -109,7 +109,7 @@ def test_the_best_neighbour_of_a_schedule_is_found() -> None:
     for instance in waiting_instances(150, seed=13):
         search = badly_started(instance)
         timed = TimedSearch(search)
-        start, order = search.objective, timed.annealing.task_list()[0]
+        start, order = search.objective, timed.annealing.task_list()["task"]
         assert start is not None
         # It is a neighbour of itself, and all schedules are neighbours if the reach is long.
         for reach, least in ((1, start), (instance.task_count + 1, optimum(instance))):

@@ -325,9 +325,9 @@ def _evaluated(program: StretchProgram, services: Rows, prices: Reals) -> FoundP
     value = int((own * conditions.count).sum()) + int(rewards.sum())
     met = np.zeros(len(prices))
     for cpus, path in cheapest:
-        value += cpus * path.price
-        met[count:] += cpus * np.bincount(rows[path.services], minlength=len(rewards))
-        met[:count] += cpus * _visited(program, path.visits)
+        value += cpus * path.price()
+        met[count:] += cpus * np.bincount(rows[path.services()], minlength=len(rewards))
+        met[:count] += cpus * _visited(program, path.visits())
     demanded = np.concatenate([conditions.count, np.ones(len(rewards))])
     return FoundPrices(value=value, conditions=own, services=rewards, lacking=demanded - met)
 

@@ -289,7 +289,7 @@ def _proven_by(prices: StretchPrices, scale: int, whole: TraceStretch) -> int:
     )
     # In Python's integers: 64 bits hold the sum of prices, but not how often each is required.
     required = int(price.astype(object) @ conditions.count) + int(services.price.sum())
-    return required + sum(cpus * path.price for cpus, path in cheapest)
+    return required + sum(cpus * path.price() for cpus, path in cheapest)
 
 
 def _check_entries(paths: CpuPaths, conditions: Conditions, prices: Integers) -> None:

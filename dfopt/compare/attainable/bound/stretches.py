@@ -40,7 +40,7 @@ import numpy as np
 
 from dfopt.compare.attainable.bound.start_windows import Blocks, blocks_by_cpu, start_windows
 from dfopt.compare.dispatches import Cuts, Dispatches, Rows
-from dfopt.native.cpu_path import BLOCK, FRAGMENT, SERVICE, STEP, CheapestPath, cheapest_path
+from dfopt.native.cpu_path import BLOCK, FRAGMENT, SERVICE, STEP, CheapestPath
 from dfopt.native.library import Rows as Records
 from dfopt.native.library import rows_of
 from dfopt.structs import replace
@@ -359,7 +359,7 @@ class CpuPaths:
             key = blocks.tobytes() if len(services) else b""
             alike.setdefault(key, []).append(blocks)
         return [
-            (len(same), cheapest_path(of_services, steps, self.costs, same[0]))
+            (len(same), CheapestPath(of_services, steps, self.costs, same[0]))
             for same in alike.values()
         ]
 
