@@ -30,9 +30,9 @@ from dfopt.verify.verification import VERIFICATIONS
 from dfopt_models.measure.machine import MACHINES
 from dfopt_models.measure.penalties import PENALTIES
 from dfopt_models.model import MODELS, model_named
-from dfopt_models.space_sharing.mix_document import MixDocument
+from dfopt_models.space_sharing.mix import MixDocument
 from dfopt_models.space_sharing.simulation import SIMULATIONS
-from dfopt_models.space_sharing.thread_graph import GRAPHS
+from dfopt_models.space_sharing.structures import GRAPHS
 
 TYPES: tuple[DocumentType[Any], ...] = (
     INSTANCES,

@@ -19,8 +19,8 @@ from dfopt.files.strict import shown_place
 from dfopt.simulate.scenario_document import SCENARIOS
 from dfopt_models.measure.machine import MACHINES
 from dfopt_models.model import MODELS, model_named
-from dfopt_models.space_sharing.mix_document import MIXES
-from dfopt_models.space_sharing.thread_graph import GRAPHS
+from dfopt_models.space_sharing.mix import MIXES
+from dfopt_models.space_sharing.structures import GRAPHS
 from tests.files.examples import INSTANCE, MATRIX_INSTANCE, RESULT
 
 DOCS = Path(__file__).parents[1] / "docs" / "examples"

@@ -414,7 +414,7 @@ def space_sharing(
         raise Exit(NOT_PROVEN)
     if output is not None:
         from dfopt_models.response_time import RESPONSE_TIME
-        from dfopt_models.space_sharing.response_model import response_model
+        from dfopt_models.space_sharing.simulation import response_model
 
         with naming(mix):
             RESPONSE_TIME.write(response_model(subject, summaries), output)

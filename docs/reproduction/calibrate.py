@@ -18,7 +18,7 @@ from published import TABLE_3, TABLE_3_POLICIES, TABLE_4
 from tie_breaks import tie_breaks
 
 from dfopt_models.space_sharing import Mix, PolicySummary, TieBreak, simulate
-from dfopt_models.space_sharing.mix_document import mix_from_document
+from dfopt_models.space_sharing.mix import mix_from_document
 
 SEEDS = range(1000, 1004)
 TIE_BREAK_SEEDS = range(1000, 1002)

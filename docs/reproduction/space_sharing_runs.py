@@ -10,7 +10,7 @@ from tie_breaks import tie_breaks, with_parameters
 from dfopt.confidence import Interval, confidence_interval
 from dfopt_models.response_time import relative_response_time
 from dfopt_models.space_sharing import Mix, PolicySummary, read_mix, simulate
-from dfopt_models.space_sharing.response_model import response_model
+from dfopt_models.space_sharing.simulation import response_model
 
 SEEDS = range(10)
 TIE_BREAK_SEEDS = range(2)

@@ -5,14 +5,13 @@ from dfopt_models.space_sharing.engine import AllocationPolicy, Engine
 from dfopt_models.space_sharing.job import ConservationError, JobFigures, ParallelJob, Worker
 from dfopt_models.space_sharing.mix import (
     AllocationParameters,
-    Application,
     JobEntry,
     Mix,
     Multiprocessor,
-    Penalties,
     TieBreak,
+    read_mix,
+    shipped_mixes,
 )
-from dfopt_models.space_sharing.mix_document import read_mix, shipped_mixes
 from dfopt_models.space_sharing.policies import (
     POLICIES,
     DynAff,
@@ -23,11 +22,22 @@ from dfopt_models.space_sharing.policies import (
     policy_named,
 )
 from dfopt_models.space_sharing.programs import Structure, ThreadProgram
-from dfopt_models.space_sharing.replication import EndedJob, Replication, Stays, replicate
-from dfopt_models.space_sharing.simulation import JobSummary, PolicySummary, simulate
-from dfopt_models.space_sharing.structures import Blocks, TimeSteps, WaveFront
-from dfopt_models.space_sharing.thread_graph import (
+from dfopt_models.space_sharing.simulation import (
+    EndedJob,
+    JobSummary,
+    PolicySummary,
+    Replication,
+    Stays,
+    replicate,
+    simulate,
+)
+from dfopt_models.space_sharing.structures import (
+    Application,
+    Blocks,
+    Penalties,
     ThreadGraph,
+    TimeSteps,
+    WaveFront,
     read_thread_graph,
     thread_graph_from_document,
 )

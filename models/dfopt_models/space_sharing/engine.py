@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from dataclasses import dataclass
 from heapq import heappop, heappush, heapreplace
 from itertools import count
 from typing import ClassVar
@@ -28,11 +29,41 @@ MOST_CUT_SHORT = 10_000
 If there are more, the policy lets no job do anything.
 """
 
-Event = tuple[float, int, "int | Callable[[], None]"]
+Event = tuple[float, int, "Processor | Callable[[], None]"]
 """The time of an event, a unique number, and the event's processor or the function to call."""
 
 StayListener = Callable[[Worker, int, float, float], None]
 """Called with a worker, a processor, and the start and end of its stay there, in seconds."""
+
+
+@dataclass(slots=True, eq=False)
+class Processor:
+    """A processor and what it does; most of it means nothing while no job holds it, or it is idle.
+
+    Attributes
+    ----------
+    number
+        Its number.
+    owner, worker
+        The job that holds it, and the worker that is active there; None where nobody holds it.
+    thread
+        What it runs; None where it runs no thread yet.
+    due
+        The number of the event that it waits for.
+    ends
+        When the thread ends, in seconds.
+    given, overhead
+        When its job was given it, and what the reallocation takes, in seconds.
+    """
+
+    number: int
+    owner: ParallelJob | None = None
+    worker: Worker | None = None
+    thread: Thread | None = None
+    due: int = CANCELLED
+    ends: float = 0.0
+    given: float = 0.0
+    overhead: float = 0.0
 
 
 class AllocationPolicy:
@@ -131,8 +162,8 @@ class Engine:
         self.events = 0
         self.jobs: dict[ParallelJob, None] = {}
         processors = mix.machine.processors
-        self._processors = range(processors)
-        self.free = dict.fromkeys(self._processors)
+        self._processors = [Processor(number) for number in range(processors)]
+        self.free = dict.fromkeys(range(processors))
         self.last: list[Worker | None] = [None] * processors
         self._on_end = on_end
         self._on_stay = on_stay
@@ -140,20 +171,12 @@ class Engine:
         self._cut_short = 0
         self._heap: list[Event] = []
         self._numbers = count()
-        # By processor; the values of an unallocated or idle processor do not matter.
-        self._owner: list[ParallelJob | None] = [None] * processors
-        self._worker: list[Worker | None] = [None] * processors
-        self._thread: list[Thread | None] = [None] * processors
-        self._due = [CANCELLED] * processors
-        self._ends = [0.0] * processors
-        self._given = [0.0] * processors
-        self._overhead = [0.0] * processors
 
     # Reads and requests of policies.
 
     def owner(self, processor: int) -> ParallelJob | None:
         """Return the job that holds a processor, or None."""
-        return self._owner[processor]
+        return self._processors[processor].owner
 
     def give(self, processor: int, job: ParallelJob, worker: Worker | None = None) -> None:
         """Give a processor to a job: a reallocation.
@@ -177,13 +200,13 @@ class Engine:
             When there is no such processor; the job has ended, holds the processor already, or
             has no inactive worker; or the worker is none of these.
         """
-        self._check_processor(processor)
-        if job not in self.jobs or self._owner[processor] is job or not job.inactive:
+        place = self._processor(processor)
+        if job not in self.jobs or place.owner is job or not job.inactive:
             raise DfoptError(
                 f"the policy {self.policy.name!r} gives processor {processor} to {job.name}, which "
                 "has ended, holds it already, or has no inactive worker"
             )
-        if self._owner[processor] is not None:
+        if place.owner is not None:
             self.take(processor)
         del self.free[processor]
         if worker is None:
@@ -203,12 +226,9 @@ class Engine:
         overhead = self.machine.path_length + penalty
         job.waste += self.machine.latency
         job.overhead += overhead
-        self._owner[processor] = job
-        self._worker[processor] = worker
-        self._thread[processor] = None
-        self._given[processor] = self.now
-        self._overhead[processor] = overhead
-        self._await(processor, self.now + self.machine.latency + overhead)
+        place.owner, place.worker, place.thread = job, worker, None
+        place.given, place.overhead = self.now, overhead
+        self._await(place, self.now + self.machine.latency + overhead)
 
     def take(self, processor: int) -> None:
         """Take a processor from its job, so that it is unallocated.
@@ -218,14 +238,14 @@ class Engine:
         DfoptError
             When there is no such processor, or no job holds it.
         """
-        self._check_processor(processor)
-        job, worker = self._owner[processor], self._worker[processor]
+        place = self._processor(processor)
+        job, worker = place.owner, place.worker
         if job is None or worker is None:
             raise DfoptError(
                 f"the policy {self.policy.name!r} takes processor {processor}, which nobody holds; "
                 "ask for its owner first"
             )
-        thread, now = self._thread[processor], self.now
+        thread, now = place.thread, self.now
         job.settle(now)
         del job.held[processor]
         busy_until = now
@@ -235,21 +255,20 @@ class Engine:
             job.waste += now - busy_until
         elif thread is None:
             job.starting -= 1
-            self._forgo_start(job, processor)
+            self._forgo_start(job, place)
         else:
-            left = self._ends[processor] - now
+            left = place.ends - now
             job.work += thread[0] - left
             job.ready.append((left, thread[1]))
         if self._on_stay is not None:
-            began = self._given[processor] + self.machine.latency + self._overhead[processor]
+            began = place.given + self.machine.latency + place.overhead
             self._on_stay(worker, processor, began, busy_until)
         if has_run:  # otherwise it left nothing in the cache
             worker.last_processor = processor
             self.last[processor] = worker
         worker.processor = None
         job.inactive[worker] = None
-        self._owner[processor] = None
-        self._due[processor] = CANCELLED
+        place.owner, place.due = None, CANCELLED
         self.free[processor] = None
         if job.idle and job.ready:
             self._resume(job)
@@ -290,26 +309,22 @@ class Engine:
         DfoptError
             When no event is left, or when every start-up is cut short.
         """
-        heap, owner, threads, due, ends = (
-            self._heap, self._owner, self._thread, self._due, self._ends
-        )  # fmt: skip
-        numbers = self._numbers
+        heap, numbers = self._heap, self._numbers
         events = 0
         while heap and not self._stopped:
-            now, number, processor = heap[0]
-            if not isinstance(processor, int):
+            now, number, place = heap[0]
+            if not isinstance(place, Processor):
                 heappop(heap)
                 events += 1
                 self.now = now
-                processor()
+                place()
                 continue
-            if due[processor] != number:
+            if place.due != number:
                 heappop(heap)
                 continue
             events += 1
-            job = owner[processor]
+            job, thread = place.owner, place.thread
             assert job is not None
-            thread = threads[processor]
             released = None
             if thread is not None:
                 job.work += thread[0]
@@ -319,24 +334,24 @@ class Engine:
                 self._cut_short = 0
             ready = job.ready
             if ready and released is None:
-                threads[processor] = thread = ready.pop()
-                ends[processor] = end = now + thread[0]
-                due[processor] = number = next(numbers)
-                heapreplace(heap, (end, number, processor))
+                place.thread = thread = ready.pop()
+                place.ends = end = now + thread[0]
+                place.due = number = next(numbers)
+                heapreplace(heap, (end, number, place))
                 continue
             heappop(heap)
             self.now = now
-            due[processor] = CANCELLED
+            place.due = CANCELLED
             if released is None:
-                self._is_idle(job, processor)
+                self._is_idle(job, place)
             elif released:
                 ready.extend(released)
-                self._start(processor, ready.pop())
+                self._start(place, ready.pop())
                 self._resume(job)
                 if job.wants:
                     self.policy.wants(self, job)
             else:
-                job.idle[processor] = now
+                job.idle[place.number] = now
                 self._end(job)
         self.events += events
         if not self._stopped:
@@ -349,15 +364,16 @@ class Engine:
         job.arrival = job.changed = self.now
         self.jobs[job] = None
 
-    def _is_idle(self, job: ParallelJob, processor: int) -> None:
-        job.idle[processor] = since = self.now
+    def _is_idle(self, job: ParallelJob, place: Processor) -> None:
+        processor, since = place.number, self.now
+        job.idle[processor] = since
         delay = self.policy.yield_delay
         if not delay:
             self.policy.yields(self, job, processor)
             return
 
         def after_delay() -> None:
-            if self._owner[processor] is job and job.idle.get(processor) == since:
+            if place.owner is job and job.idle.get(processor) == since:
                 self.policy.yields(self, job, processor)
 
         self.call_after(delay, after_delay)
@@ -381,23 +397,23 @@ class Engine:
         while job.idle and len(job.ready) > job.starting:
             processor, since = job.idle.popitem()
             job.waste += self.now - since
-            self._start(processor, job.ready.pop())
+            self._start(self._processors[processor], job.ready.pop())
 
-    def _start(self, processor: int, thread: Thread) -> None:
-        self._thread[processor] = thread
-        self._ends[processor] = self.now + thread[0]
-        self._await(processor, self.now + thread[0])
+    def _start(self, place: Processor, thread: Thread) -> None:
+        place.thread, place.ends = thread, self.now + thread[0]
+        self._await(place, place.ends)
 
-    def _await(self, processor: int, time: float) -> None:
-        self._due[processor] = number = next(self._numbers)
-        heappush(self._heap, (time, number, processor))
+    def _await(self, place: Processor, time: float) -> None:
+        place.due = number = next(self._numbers)
+        heappush(self._heap, (time, number, place))
 
-    def _check_processor(self, processor: int) -> None:
-        if processor not in self._processors:
+    def _processor(self, number: int) -> Processor:
+        if number not in range(len(self._processors)):
             raise DfoptError(
-                f"the policy {self.policy.name!r} names processor {processor!r}, but there are 0 "
+                f"the policy {self.policy.name!r} names processor {number!r}, but there are 0 "
                 f"to {len(self._processors) - 1}"
             )
+        return self._processors[number]
 
     def _penalty(self, job: ParallelJob, worker: Worker, processor: int) -> float:
         """Return the cache penalty of a reallocation, in seconds; count it if it has affinity."""
@@ -413,7 +429,7 @@ class Engine:
         job.returning += penalty
         return penalty
 
-    def _forgo_start(self, job: ParallelJob, processor: int) -> None:
+    def _forgo_start(self, job: ParallelJob, place: Processor) -> None:
         """Take back what was booked for a start-up that is cut short."""
         self._cut_short += 1
         if self._cut_short == MOST_CUT_SHORT * len(self._processors):
@@ -421,11 +437,10 @@ class Engine:
                 f"the policy {self.policy.name!r} has cut short {self._cut_short:,} start-ups in a "
                 "row; let it preempt less often than a reallocation takes (policy.review_interval)"
             )
-        elapsed = self.now - self._given[processor]
         latency = self.machine.latency
+        elapsed = self.now - place.given
         job.waste -= latency - min(elapsed, latency)
-        spent = max(0.0, elapsed - latency)
-        job.overhead -= self._overhead[processor] - min(spent, self._overhead[processor])
+        job.overhead -= place.overhead - min(max(0.0, elapsed - latency), place.overhead)
 
 
 def chosen_worker(engine: Engine, workers: list[Worker], tie_break: TieBreak) -> Worker:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import InitVar, dataclass, field
 
 from dfopt.errors import DfoptError
-from dfopt_models.space_sharing.mix import Application
 from dfopt_models.space_sharing.programs import Thread, ThreadProgram
+from dfopt_models.space_sharing.structures import Application
 
 ROUNDING = 1e-9
 """The largest relative error that the sum of a million floats may have."""

@@ -20,7 +20,7 @@ from dfopt_models.measure import (
 )
 from dfopt_models.response_time import RESPONSE_TIME, PenaltiesOfQuantum, response_time
 from dfopt_models.space_sharing import POLICIES, Mix, Structure
-from dfopt_models.space_sharing.replication import Replication, Stays, replicate
+from dfopt_models.space_sharing.simulation import Replication, Stays, replicate
 from tests.models.space_sharing.small import COSTLY, FREE, graph, mix
 
 EXAMPLES = Path(__file__).parents[3] / "docs" / "examples"

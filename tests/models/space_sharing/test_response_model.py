@@ -8,7 +8,7 @@ from dfopt_models.crossover import possible_crossovers, relative_along, relative
 from dfopt_models.growth import GrowthPath
 from dfopt_models.response_time import POLICY_NUMBERS, RESPONSE_TIME, response_time
 from dfopt_models.space_sharing import read_mix, simulate
-from dfopt_models.space_sharing.response_model import response_model
+from dfopt_models.space_sharing.simulation import response_model
 
 MIX = read_mix("mix-1")
 SEEDS = range(4)
