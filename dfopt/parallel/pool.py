@@ -8,7 +8,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import (
     BrokenExecutor,
     Executor,
@@ -17,11 +17,12 @@ from concurrent.futures import (
     ThreadPoolExecutor,
     as_completed,
 )
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import ModuleType
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from dfopt.errors import DfoptError
+from dfopt.parallel import available_processors
 
 AnswerT = TypeVar("AnswerT")
 AnswerT_co = TypeVar("AnswerT_co", covariant=True)
@@ -96,6 +97,34 @@ def performed(
         for child in list(pool._processes.values()):
             child.kill()
         pool.shutdown()
+
+
+def answers_in_order(
+    tasks: Sequence[Work[AnswerT]],
+    processes: int | None = None,
+    on_progress: Callable[[int, int], None] | None = None,
+    keep: Callable[[Any, AnswerT], AnswerT] | None = None,
+) -> list[AnswerT | None]:
+    """Return the answers to tasks, in the order of these; None for what Ctrl-C left undone.
+
+    Parameters
+    ----------
+    tasks
+        The work to do.
+    processes
+        How many are at work; by default one for each processor.
+    on_progress
+        Called with the number of tasks that are done, and of all.
+    keep
+        Called with a task and its answer as soon as this is there; returns what is kept of it.
+    """
+    answers: dict[int, AnswerT] = {}
+    with suppress(KeyboardInterrupt):
+        for task, answer in performed(tasks, processes or available_processors()):
+            answers[id(task)] = answer if keep is None else keep(task, answer)
+            if on_progress is not None:
+                on_progress(len(answers), len(tasks))
+    return [answers.get(id(task)) for task in tasks]
 
 
 def _performed_by_threads(

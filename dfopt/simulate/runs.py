@@ -18,8 +18,7 @@ from dfopt.errors import DfoptError, FileError
 from dfopt.files.documents import DocumentType
 from dfopt.files.formats import Format
 from dfopt.files.strict import Document
-from dfopt.parallel import available_processors
-from dfopt.parallel.pool import performed
+from dfopt.parallel.pool import answers_in_order
 from dfopt.render import FrameLibrary, frame
 from dfopt.simulate.contract import Policy
 from dfopt.simulate.policies import POLICIES, policy_named, policy_with
@@ -197,28 +196,21 @@ def simulate_all(  # noqa: PLR0913 - what, how often, and where
     if folder is not None:
         # Blanks and slashes of scenarios become hyphens, which scenarios and policies have, too.
         _check_names("traces", [task.trace for task in tasks])
-    answers: dict[int, Run | Skipped] = {}
-    is_complete = True
     with _scratch(folder) as scratch:
+
+        def keep(task: RunTask, answer: Run | Skipped) -> Run | Skipped:
+            if folder is None or scratch is None or isinstance(answer, Skipped):
+                return answer
+            (scratch / task.trace).replace(folder / task.trace)
+            return replace(answer, trace=task.trace)
+
         tasks = [replace(task, folder=scratch) for task in tasks]
-        names = {id(task): task.trace for task in tasks}
-        try:
-            for task, answer in performed(tasks, processes or available_processors()):
-                if folder is not None and scratch is not None and isinstance(answer, Run):
-                    trace = names[id(task)]
-                    (scratch / trace).replace(folder / trace)
-                    answer = replace(answer, trace=trace)  # noqa: PLW2901
-                answers[id(task)] = answer
-                if on_progress is not None:
-                    on_progress(len(answers), len(tasks))
-        except KeyboardInterrupt:
-            is_complete = False
-    ordered = [answers[id(task)] for task in tasks if id(task) in answers]
-    skipped = dict.fromkeys(answer for answer in ordered if isinstance(answer, Skipped))
+        answers = answers_in_order(tasks, processes, on_progress, keep)
+    skipped = dict.fromkeys(answer for answer in answers if isinstance(answer, Skipped))
     runs = Runs(
-        runs=tuple(answer for answer in ordered if isinstance(answer, Run)),
+        runs=tuple(answer for answer in answers if isinstance(answer, Run)),
         skipped=tuple(skipped),
-        is_complete=is_complete,
+        is_complete=None not in answers,
     )
     if folder is not None and runs.runs:
         RUN_QUEUE.write(runs, folder / SUMMARY)

@@ -6,7 +6,7 @@ A replication lasts from the first arrival until enough jobs have ended.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, fields
 from functools import partial
@@ -20,8 +20,7 @@ from dfopt.confidence import CONFIDENCE, Interval, confidence_interval
 from dfopt.errors import DfoptError
 from dfopt.files.documents import DocumentType
 from dfopt.files.formats import Format
-from dfopt.parallel import available_processors
-from dfopt.parallel.pool import performed
+from dfopt.parallel.pool import answers_in_order
 from dfopt.structs import DocumentPart, Natural, NonNegative, Positive, Share, written
 from dfopt.table import Table, Uncertain, columns, facts
 from dfopt.user_code import naming_policy
@@ -455,19 +454,13 @@ def simulate(  # noqa: PLR0913 - all but two are options
         for number in seeds
         for source in names
     ]
+    done = answers_in_order(tasks, processes, on_progress)
     found: dict[str, list[Replication]] = {source: [] for source in names}
-    complete = True
-    try:
-        answers = performed(tasks, processes or available_processors())
-        for done, (task, replication) in enumerate(answers, 1):
-            assert isinstance(task, ReplicationTask)
+    for task, replication in zip(tasks, done, strict=True):
+        if replication is not None:
             found[task.policy].append(replication)
-            if on_progress is not None:
-                on_progress(done, len(tasks))
-    except KeyboardInterrupt:
-        complete = False
     summaries = tuple(summary(names[source], found[source]) for source in names if found[source])
-    return summaries, complete
+    return summaries, None not in done
 
 
 def _names(policies: Sequence[str]) -> dict[str, str]:
@@ -489,20 +482,19 @@ def trace_name(mix: str, policy: str, seed: int) -> str:
     return f"{plain}.{policy.replace('/', '-')}.{seed}.jsonl"
 
 
-def summary(policy: str, replications: Iterable[Replication]) -> PolicySummary:
-    """Return the mean figures of replications, whatever the order in which they ended."""
-    ordered = sorted(replications, key=lambda replication: replication.seed)
+def summary(policy: str, replications: Sequence[Replication]) -> PolicySummary:
+    """Return the mean figures of replications."""
     applications = dict.fromkeys(
         job.application
-        for replication in ordered
+        for replication in replications
         for job in sorted(replication.jobs, key=lambda job: job.entry)
     )
     return PolicySummary(
         policy=policy,
-        replications=len(ordered),
-        events=sum(replication.events for replication in ordered),
-        duration=sum(replication.duration for replication in ordered),
-        jobs=tuple(_job_summary(application, ordered) for application in applications),
+        replications=len(replications),
+        events=sum(replication.events for replication in replications),
+        duration=sum(replication.duration for replication in replications),
+        jobs=tuple(_job_summary(application, replications) for application in applications),
     )
 
 
