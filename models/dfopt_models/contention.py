@@ -6,9 +6,10 @@ and a third band. A parameter is either given or fitted to a measurement.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from enum import StrEnum
-from typing import Annotated, ClassVar, NamedTuple
+from operator import attrgetter
+from typing import Annotated, ClassVar
 
 from msgspec import Meta, field
 from msgspec.structs import asdict
@@ -17,6 +18,7 @@ from dfopt.files.documents import DocumentType
 from dfopt.files.formats import Format
 from dfopt.structs import Checked, DocumentPart, Natural, Positive, replace
 from dfopt.table import Table, Value, columns, table_of
+from dfopt.type_reader import at
 from dfopt_models.errors import ModelError
 from dfopt_models.locks import (
     MOST_CPUS,
@@ -77,6 +79,20 @@ class Measurement(StrEnum):
 
     THIRD_BAND = "third-band"
     """Time of a cycle with a band of its own, relative to that without."""
+
+
+SHARES = (Measurement.MISSES, Measurement.MISSES_OWN, Measurement.SPINNING, Measurement.GAIN)
+"""The measurements that are shown as percentages."""
+
+OF_CPUS = (*SHARES, Measurement.THIRD_SCAN)
+"""Those for which the number of CPUs matters."""
+
+PARTS = {
+    Measurement.SLOPE_ONE_LIST: "buffers",
+    Measurement.THIRD_SCAN: "scans",
+    Measurement.THIRD_BAND: "third_band",
+}
+"""The table of the model that each one needs; the others need the lock alone."""
 
 
 class FittedTo(Checked):
@@ -368,23 +384,23 @@ class ContentionModel(Checked):
     def __post_init__(self) -> None:
         """Check that parts fit together, and that measurements can be compared."""
         super().__post_init__()
-        _within("cpus", lambda: _check_rising(self.cpus))
-        _within("lock", lambda: self.think)
+        at("cpus", _check_rising, self.cpus)
+        at("lock", attrgetter("think"), self)
         if self.buffers is not None:
             if self.buffers.fitted is not None and len(self.cpus) == 1:
                 raise ModelError(
                     "a slope needs at least two numbers of CPUs; add one", place="cpus"
                 )
-            _within("buffers", lambda: self.buffer_hold)
-            _within("buffers", lambda: self.borrowing(self.cpus[-1]))
+            at("buffers", attrgetter("buffer_hold"), self)
+            at("buffers", self.borrowing, self.cpus[-1])
         for number, each in enumerate(self.published):
-            _within(f"published[{number}]", lambda each=each: self.says(each))  # type: ignore[misc]
+            at(f"published[{number}]", self.says, each)
 
     @property
     def parts(self) -> Mapping[str, GivenOrFitted]:
         """The tables that the model has, by their names."""
-        tables = {name: getattr(self, name) for name in ("lock", "buffers", "scans", "third_band")}
-        return {name: table for name, table in tables.items() if table is not None}
+        names = ("lock", "buffers", "scans", "third_band")
+        return {name: part for name in names if (part := getattr(self, name)) is not None}
 
     @property
     def assumed(self) -> tuple[str, ...]:
@@ -471,15 +487,33 @@ class ContentionModel(Checked):
         ModelError
             When a part or a number of CPUs is missing that this needs.
         """
-        law = LAWS[published.what]
-        if law.part not in self.parts:
-            raise ModelError(f"needs the table [{law.part}]; add it", place="what")
-        cpus = published.cpus
-        if law.of_cpus and cpus is None:
+        what, cpus = published.what, published.cpus
+        part = PARTS.get(what, "lock")
+        if part not in self.parts:
+            raise ModelError(f"needs the table [{part}]; add it", place="what")
+        if what in OF_CPUS and cpus is None:
             raise ModelError("is missing; say of how many CPUs", place="cpus")
-        if law.of_cpus and not 1 <= (cpus or 0) <= MOST_CPUS:
+        if what in OF_CPUS and not 1 <= (cpus or 0) <= MOST_CPUS:
             raise ModelError(f"must be from 1 to {MOST_CPUS}, not {cpus}", place="cpus")
-        return law.says(self, cpus or 0)
+        return self._measured(what, cpus or 0)
+
+    def _measured(self, what: Measurement, cpus: int) -> float:  # noqa: PLR0911 - one for each
+        match what:
+            case Measurement.MISSES:
+                return self.one_lock(cpus).miss
+            case Measurement.MISSES_OWN:
+                return self.own_locks(cpus).miss
+            case Measurement.SPINNING:
+                return self.one_lock(cpus).spinning
+            case Measurement.GAIN:
+                return self.gain(cpus) - 1
+            case Measurement.THIRD_SCAN:
+                assert self.scans is not None
+                return 1 + cpus * self.scans.look_time
+            case Measurement.THIRD_BAND:
+                assert self.third_band is not None
+                return self.third_band.relative
+        return self.slope(split=what is Measurement.SLOPE)
 
     def slope(self, *, split: bool) -> float:
         """Return the work that a further CPU adds, with lists of free buffers where there are any.
@@ -512,62 +546,9 @@ class ContentionModel(Checked):
         return contention(cpus, self.think, locks, self.lock.holds)
 
 
-class Law(NamedTuple):
-    """What a model says of a measurement, for a number of CPUs.
-
-    Parameters
-    ----------
-    says
-        Returns it.
-    part
-        The table of the model that this needs.
-    of_cpus
-        Whether the number of CPUs matters.
-    is_share
-        Whether it is shown as a percentage.
-    """
-
-    says: Callable[[ContentionModel, int], float]
-    part: str = "lock"
-    of_cpus: bool = True
-    is_share: bool = False
-
-
-def _third_scan(model: ContentionModel, cpus: int) -> float:
-    assert model.scans is not None
-    return 1 + cpus * model.scans.look_time
-
-
-def _third_band(model: ContentionModel, _: int) -> float:
-    assert model.third_band is not None
-    return model.third_band.relative
-
-
-LAWS = {
-    Measurement.MISSES: Law(lambda model, cpus: model.one_lock(cpus).miss, is_share=True),
-    Measurement.MISSES_OWN: Law(lambda model, cpus: model.own_locks(cpus).miss, is_share=True),
-    Measurement.SPINNING: Law(lambda model, cpus: model.one_lock(cpus).spinning, is_share=True),
-    Measurement.GAIN: Law(lambda model, cpus: model.gain(cpus) - 1, is_share=True),
-    Measurement.SLOPE: Law(lambda model, _: model.slope(split=True), of_cpus=False),
-    Measurement.SLOPE_ONE_LIST: Law(
-        lambda model, _: model.slope(split=False), "buffers", of_cpus=False
-    ),
-    Measurement.THIRD_SCAN: Law(_third_scan, "scans"),
-    Measurement.THIRD_BAND: Law(_third_band, "third_band", of_cpus=False),
-}
-"""What a model says of each measurement."""
-
-
 def _check_rising(cpus: tuple[int, ...]) -> None:
     if list(cpus) != sorted(set(cpus)):
         raise ModelError("must rise from each number to the next")
-
-
-def _within(place: str, compute: Callable[[], object]) -> None:
-    try:
-        compute()
-    except ModelError as error:
-        raise error.within(place) from None
 
 
 class ContentionRow(DocumentPart):
@@ -791,7 +772,7 @@ class ContentionResult(DocumentPart):
             tables.append(
                 table_of(
                     f"Measured, and by hold times: {title}",
-                    [row for row in self.published if LAWS[row.what].is_share is is_share],
+                    [row for row in self.published if (row.what in SHARES) is is_share],
                     {"what": "what", "cpus": "CPUs"}
                     | {name: f"{shown} :{form}" for name, shown in values.items()}
                     | {"fitted": "fitted"},

@@ -17,7 +17,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, TypeVar
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,8 +29,6 @@ from dfopt.files.storage import shown_name
 from dfopt.structs import NULLABLE, DocumentPart
 from dfopt.table import Table, columns, table_of
 from dfopt_models.errors import ModelError
-
-T = TypeVar("T")
 
 Integers = NDArray[np.int64]
 
@@ -48,6 +46,9 @@ NOBODY = -1
 """Stands for the thread type before the first dispatch of a CPU."""
 
 REQUIRED = ("time", "cpu", "thread", "type", "instructions", "cycles")
+
+TEXTS = ("thread", "type")
+"""Those whose values are no numbers."""
 
 COLUMNS = (*REQUIRED, *MISSES, "run_queue")
 """The columns of a table of samples; those that are not required may be missing."""
@@ -390,41 +391,39 @@ def samples_of(rows: Sequence[tuple[int, Row]]) -> CounterSamples:
     if not rows:
         raise FileError("holds no samples; give one line for each switch")
 
-    def column(name: str, read: Callable[[str], T]) -> list[T]:
+    def column(name: str) -> NDArray[Any]:
         values = []
         for line, row in rows:
             if row.get(name, "") == "":
                 raise FileError(f"has no {name}; every switch needs it", place=f"line {line}")
             try:
-                values.append(read(row[name]))
+                values.append(row[name] if name in TEXTS else _count(row[name]))
             except ValueError:
                 raise FileError(
                     f"{name} must be a number that is not negative, not {row[name]!r}",
                     place=f"line {line}",
                 ) from None
-        return values
+        return np.array(values)
 
-    time, cpu = (np.array(column(name, _count), dtype=np.int64) for name in ("time", "cpu"))
-    order = np.lexsort((time, cpu))
-    given = [name for name in (*MISSES, "run_queue") if any(name in row for _, row in rows)]
-    counters = {
-        name: np.array(column(name, _count), dtype=np.float64)[order]
-        for name in ("instructions", "cycles", *given)
+    given = {name for _, row in rows for name in row} | {*REQUIRED}
+    columns = {name: column(name) for name in COLUMNS if name in given}
+    order = np.lexsort((columns["time"], columns["cpu"]))
+    columns = {name: values[order] for name, values in columns.items()}
+    (threads, thread), (types, kind) = (
+        np.unique(columns.pop(name), return_inverse=True) for name in TEXTS
+    )
+    misses = {name: columns.pop(name).astype(np.float64) for name in MISSES if name in columns}
+    counted: dict[str, Any] = {
+        name: columns.pop(name).astype(np.float64) for name in ("instructions", "cycles")
     }
-    run_queue = counters.pop("run_queue", None)
-    threads, thread = np.unique(np.array(column("thread", str)), return_inverse=True)
-    types, type_codes = np.unique(np.array(column("type", str)), return_inverse=True)
     return CounterSamples(
-        time=time[order],
-        cpu=cpu[order],
         threads=tuple(map(str, threads)),
-        thread=thread[order],
+        thread=thread,
         types=tuple(map(str, types)),
-        type=type_codes[order],
-        instructions=counters.pop("instructions"),
-        cycles=counters.pop("cycles"),
-        misses=counters,
-        run_queue=None if run_queue is None else run_queue.astype(np.int64),
+        type=kind,
+        misses=misses,
+        **counted,
+        **columns,
     )
 
 

@@ -648,6 +648,13 @@ def counters_model(
     before, length = dispatches.previous_type, dispatches.previous_length
     unknown = (before == NOBODY) | ((length == 0) & (long[before] != short[before]))
     previous = np.where(unknown, NOBODY, task_type(before, length))
+    above, below = dispatches.instructions, dispatches.cycles
+    if mean is Mean.DISPATCHES:
+        above, below = dispatches.ipc, np.ones(len(codes))
+
+    def mean_of(chosen: NDArray[np.bool_]) -> float:
+        return float(above[chosen].sum() / below[chosen].sum())
+
     generator = np.random.default_rng(seed)
     types = []
     for place, task_name in enumerate(names):
@@ -656,19 +663,23 @@ def counters_model(
             continue
         cells = []
         for other, before_name in enumerate(names):
-            pair = np.flatnonzero(own & (previous == other))
-            if len(pair) >= LEAST_SAMPLES:
-                ipc, error = _mean_and_error(dispatches, pair, mean, generator)
+            pair = own & (previous == other)
+            if pair.sum() >= LEAST_SAMPLES:
                 cells.append(
-                    AfterType(type=before_name, ipc=ipc, dispatches=len(pair), standard_error=error)
+                    AfterType(
+                        type=before_name,
+                        ipc=mean_of(pair),
+                        dispatches=int(pair.sum()),
+                        standard_error=standard_error(above[pair], below[pair], generator),
+                    )
                 )
         series = np.minimum(dispatches.predecessors, LONGEST_SERIES)
         candidates = [cell.ipc for cell in cells] + [
-            _mean(dispatches, chosen, mean)
+            mean_of(chosen)
             for length in range(1, LONGEST_SERIES + 1)
-            if len(chosen := np.flatnonzero(own & (series == length))) >= LEAST_SAMPLES
+            if (chosen := own & (series == length)).sum() >= LEAST_SAMPLES
         ]
-        best = max(candidates, default=_mean(dispatches, np.flatnonzero(own), mean))
+        best = max(candidates, default=mean_of(own))
         types.append(
             CountedType(
                 name=task_name,
@@ -687,35 +698,15 @@ def counters_model(
     return CountersModel(name=name, types=tuple(types))
 
 
-def _ratio(
-    dispatches: CountedDispatches, chosen: NDArray[np.int64], mean: Mean
-) -> tuple[Floats, Floats]:
-    """Return what is added up for a mean, and what the sum is divided by the sum of."""
-    if mean is Mean.DISPATCHES:
-        return dispatches.ipc[chosen], np.ones(len(chosen))
-    return dispatches.instructions[chosen], dispatches.cycles[chosen]
-
-
-def _mean(dispatches: CountedDispatches, chosen: NDArray[np.int64], mean: Mean) -> float:
-    above, below = _ratio(dispatches, chosen, mean)
-    return float(above.sum() / below.sum())
-
-
-def _mean_and_error(
-    dispatches: CountedDispatches,
-    chosen: NDArray[np.int64],
-    mean: Mean,
-    generator: np.random.Generator,
-) -> tuple[float, float]:
-    """Return the mean over a pair's dispatches, and its standard error by the bootstrap."""
-    above, below = _ratio(dispatches, chosen, mean)
+def standard_error(above: Floats, below: Floats, generator: np.random.Generator) -> float:
+    """Return the standard error of a ratio of sums, by the bootstrap."""
     # Sums over parts of equal size stand for their dispatches where there are very many.
-    parts = min(len(chosen), MOST_DRAWN)
-    edges = np.arange(parts) * len(chosen) // parts
+    parts = min(len(above), MOST_DRAWN)
+    edges = np.arange(parts) * len(above) // parts
     sums: tuple[Floats, Floats] = (np.add.reduceat(above, edges), np.add.reduceat(below, edges))
     drawn = generator.integers(parts, size=(RESAMPLES, parts))
     means = sums[0][drawn].sum(axis=1) / sums[1][drawn].sum(axis=1)
-    return float(above.sum() / below.sum()), float(means.std(ddof=1))
+    return float(means.std(ddof=1))
 
 
 class TypeRow(DocumentPart):
