@@ -45,7 +45,7 @@ def models_of(model: str) -> Callable[[str], list[str]]:
 
     def shipped() -> Iterable[str]:
         from dfopt.files.formats import Format
-        from dfopt_models.parameter_files import shipped_parameters
+        from dfopt_models.model import shipped_parameters
 
         file_format = Format(f"dfopt-{model}-model/1")  # type: ignore[call-arg]
         return shipped_parameters(file_format)
@@ -56,7 +56,7 @@ def models_of(model: str) -> Callable[[str], list[str]]:
 def kinds_of(name: str) -> list[Format]:
     """Return what a name means that comes with dfopt: kinds of files, most often none or one."""
     from dfopt.files.formats import Format
-    from dfopt_models.parameter_files import shipped_parameters
+    from dfopt_models.model import shipped_parameters
 
     known = {Format.MIX: "mixes", Format.SCENARIO: "scenarios"}
     return [

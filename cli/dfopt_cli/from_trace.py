@@ -64,7 +64,7 @@ def from_trace(
         runs_from_stays,
         runs_table,
     )
-    from dfopt_models.parameter_files import parameter_name
+    from dfopt_models.model import parameter_name
     from dfopt_models.response_time import RESPONSE_TIME
 
     given = [named_policy(trace) for trace in traces]

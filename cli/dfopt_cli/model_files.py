@@ -106,7 +106,7 @@ def read_counters(
     from dfopt.files.storage import first_bytes
     from dfopt_models.counter_samples import counted_dispatches, counter_figures, read_samples
     from dfopt_models.counters import COUNTERS, Mean, counters_model, long_threshold
-    from dfopt_models.parameter_files import parameter_name
+    from dfopt_models.model import parameter_name
 
     is_model = (
         (file != "-" and not os.path.exists(file))  # its name or its error

@@ -16,7 +16,7 @@ from msgspec.structs import asdict
 
 from dfopt.files.documents import DocumentType
 from dfopt.files.formats import Format
-from dfopt.structs import Checked, DocumentPart, Natural, Positive, replace
+from dfopt.structs import Checked, DocumentPart, Natural, Positive, Share, replace
 from dfopt.table import Table, Value, columns, table_of
 from dfopt.type_reader import at
 from dfopt_models.errors import ModelError
@@ -49,8 +49,6 @@ LOADS = (1e-6, 1 - 1e-9)
 Time = Annotated[float, Meta(ge=LEAST, le=MOST)]
 
 CpuCount = Annotated[int, Meta(ge=1, le=MOST_CPUS)]
-
-Share = Annotated[float, Meta(ge=0, le=1)]
 
 
 class Measurement(StrEnum):

@@ -15,10 +15,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from msgspec import Meta, field
+from msgspec import field
 from msgspec.structs import force_setattr
 from numpy.typing import NDArray
 
@@ -27,7 +27,7 @@ from dfopt.files.documents import DocumentType
 from dfopt.files.formats import Format
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyMatrix
-from dfopt.structs import Checked, DocumentPart, Natural, Positive
+from dfopt.structs import Checked, DocumentPart, Natural, NonNegative, Positive, Share
 from dfopt.table import TIME, Table, TableColumn, Uncertain, Value, columns, facts
 from dfopt.time_units import readable_time
 from dfopt_models.counter_samples import (
@@ -40,22 +40,16 @@ from dfopt_models.counter_samples import (
 )
 from dfopt_models.errors import ModelError, check_distinct, check_known
 from dfopt_models.formulas import Equations
-from dfopt_models.model import AnalyticModel, Sourced
+from dfopt_models.model import AnalyticModel, PositiveNumber, Sourced
 
 if TYPE_CHECKING:
     from sympy import Eq
 
 
-AboveZero = Annotated[float, Meta(gt=0)]
-
-Share = Annotated[float, Meta(ge=0, le=1)]
-
 TYPE_NUMBERS = ("dispatches", "best_ipc", "best_dispatch")
 
 UNKNOWN = math.nan
 """Stands for a time that is not given."""
-
-Milliseconds = Annotated[float, Meta(ge=0)]
 
 LEAST_POINTS = 3
 """The curve has three parameters."""
@@ -191,8 +185,8 @@ class WarmUpPoint(Checked):
         Instructions per cycle, in any unit that all points share.
     """
 
-    begin: Milliseconds = UNKNOWN
-    end: Milliseconds = UNKNOWN
+    begin: NonNegative = UNKNOWN
+    end: NonNegative = UNKNOWN
     limit: bool = False
     ipc: float
 
@@ -320,7 +314,7 @@ class AfterType(Sourced):
     """
 
     type: str
-    ipc: AboveZero
+    ipc: PositiveNumber
     dispatches: Natural | None = None
     standard_error: float | None = None
 
@@ -343,9 +337,9 @@ class CountedType(Sourced):
     """
 
     name: str
-    dispatches: AboveZero
-    best_ipc: AboveZero
-    best_dispatch: AboveZero
+    dispatches: PositiveNumber
+    best_ipc: PositiveNumber
+    best_dispatch: PositiveNumber
     after: tuple[AfterType, ...]
 
     def __post_init__(self) -> None:

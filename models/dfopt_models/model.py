@@ -7,26 +7,29 @@ tables follow. A small model is a single file. Pictures are in :mod:`dfopt_model
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
+from importlib import import_module, resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
 
 import msgspec
 
-from dfopt.errors import DfoptError
-from dfopt.files import write_text
+from dfopt.errors import DfoptError, FileError
+from dfopt.files import read_text, write_text
 from dfopt.files.documents import DocumentType
-from dfopt.files.storage import shown_name
+from dfopt.files.formats import Format, named_format
+from dfopt.files.storage import STANDARD_INPUT, shown_name
 from dfopt.structs import Checked, DocumentPart
 from dfopt.table import Table, Value, facts
 from dfopt_models.errors import ModelError
 from dfopt_models.formulas import Formula
-from dfopt_models.parameter_files import parameter_name, parameter_text, shipped_parameters
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+PositiveNumber = Annotated[float, msgspec.Meta(gt=0)]
 
 Parameters = TypeVar("Parameters", bound=DocumentPart)
 
@@ -40,6 +43,12 @@ MODELS: Mapping[str, tuple[str, str]] = {
 }
 """For each model: the module that it is in, and its name there."""
 
+
+ENDING = ".toml"
+"""The ending of the parameter files in the package."""
+
+FOLDER: Any = resources.files("dfopt_models") / "parameters"
+"""The parameter files of all models; each names its format, and so says whose it is."""
 
 ASSUMED = "assumed"
 """A source that begins with this word says that nobody measured or published the value."""
@@ -194,6 +203,60 @@ def formula_named(name: str) -> Formula:
     if wanted not in known:
         raise ModelError(f"{model} has no formula {wanted!r}; known are {', '.join(known)}")
     return known[wanted]
+
+
+def shipped_parameters(file_format: Format) -> tuple[str, ...]:
+    """Return the names of the parameter files of a format that come with the package."""
+    return tuple(
+        sorted(
+            file.name.removesuffix(ENDING)
+            for file in FOLDER.iterdir()
+            if file.name.endswith(ENDING) and named_format(file.read_bytes()) is file_format
+        )
+    )
+
+
+def parameter_text(path: str | Path, file_format: Format) -> str:
+    """Return the text of a file of parameters.
+
+    Parameters
+    ----------
+    path
+        A file; ``-`` is standard input, and a name that ends in ``.gz`` is gunzipped. Where there
+        is no such file, one of the names of :func:`shipped_parameters`.
+    file_format
+        The format whose names are known.
+
+    Raises
+    ------
+    FileError
+        When the file cannot be read; the message has the names that are known.
+    """
+    name = str(path)
+    known = shipped_parameters(file_format)
+    if name in known and not Path(name).exists():
+        text: str = (FOLDER / f"{name}{ENDING}").read_text(encoding="utf-8")
+        return text
+    try:
+        return read_text(path)
+    except FileError as error:
+        if Path(name).exists() or name == STANDARD_INPUT or not known:
+            raise
+        # Names such as mix-1 and mix-5, of which one is meant, are less alike.
+        nearest = difflib.get_close_matches(name, known, n=1, cutoff=0.85)
+        hint = f"; did you mean {nearest[0]!r}?" if nearest else ""
+        made = f"; others are made by {file_format.makers}" if file_format.makers else ""
+        raise FileError(
+            f"{error.problem}, or name {file_format.content} that comes with dfopt: "
+            f"{', '.join(known)}{hint or made}",
+            file=error.file,
+        ) from None
+
+
+def parameter_name(path: str | Path) -> str:
+    """Return what a model is called whose file does not say it: the file's name."""
+    name = Path(path).name.removesuffix(".gz").removesuffix(ENDING)
+    return "model" if str(path) == STANDARD_INPUT or not name else name
 
 
 def _without_nulls(value: Any) -> Any:

@@ -23,11 +23,12 @@ from msgspec import Meta, field
 from dfopt.errors import FileError
 from dfopt.files.documents import DocumentType
 from dfopt.files.formats import Format
-from dfopt.structs import NULLABLE, DocumentPart
+from dfopt.structs import NULLABLE, DocumentPart, NonNegative
 from dfopt.table import Table, TableColumn, Uncertain, Value, columns
 from dfopt_models.errors import ModelError, OptionError
 from dfopt_models.formulas import Equations, exact
-from dfopt_models.model import AnalyticModel, Sourced, assumed_in, parameters_table
+from dfopt_models.locks import all_busy
+from dfopt_models.model import AnalyticModel, PositiveNumber, Sourced, assumed_in, parameters_table
 
 if TYPE_CHECKING:
     from sympy import Eq, Expr
@@ -54,7 +55,7 @@ MICROSECONDS = 1e6
 
 CpuCount = Annotated[int, Meta(ge=1, le=1000)]
 Lines = Annotated[int, Meta(ge=1, le=MOST_LINES)]
-Seconds = Annotated[float, Meta(gt=0)]
+Seconds = PositiveNumber
 
 ERLANG = "Erlang (1917), M/M/N"
 FOOTPRINT = "after Thiebaut and Stone (1987)"
@@ -97,18 +98,9 @@ def waiting_equation() -> Eq:
     cpus, load = equation.symbols("cpus", "load")
     count = Symbol("i", integer=True, nonnegative=True)
     work = cpus * load
-    all_busy = work**cpus / factorial(cpus)
+    busy = work**cpus / factorial(cpus)
     fewer = Sum(work**count / factorial(count), (count, 0, cpus - 1))
-    return Eq(*equation.symbols("waits"), all_busy / ((1 - load) * fewer + all_busy))
-
-
-def waiting_probability(cpus: int, load: Any) -> Any:
-    """Return the probability that a job waits where all CPUs share a queue: Erlang's C."""
-    work = cpus * load
-    blocked = 1
-    for servers in range(1, cpus + 1):
-        blocked = work * blocked / (servers + work * blocked)
-    return blocked / (1 - load * (1 - blocked))
+    return Eq(*equation.symbols("waits"), busy / ((1 - load) * fewer + busy))
 
 
 @equation("response time of that queue without reloads", name="ideal", source=ERLANG)
@@ -119,7 +111,7 @@ def response(service: Any, cpus: Any, load: Any, waits: Any) -> Any:
 
 def ideal(service: Any, cpus: int, load: Any) -> Any:
     """Return the mean response time of a queue for all CPUs without reloads: M/M/N."""
-    return response(service, cpus, load, waiting_probability(cpus, load))
+    return response(service, cpus, load, all_busy(cpus, load))
 
 
 @equation(
@@ -398,7 +390,7 @@ class QueueingModel(WithoutRanges):
 
     name: str = "model"
     service: Seconds
-    reload: Annotated[float, Meta(ge=0)]
+    reload: NonNegative
     cpus: Annotated[tuple[CpuCount, ...], Meta(min_length=1)]
     cache: SetCache | None = None
     programs: Annotated[tuple[CachedProgram, ...], Meta(max_length=100)] = field(

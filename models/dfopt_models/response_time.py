@@ -56,7 +56,7 @@ from dfopt.checks import LARGEST_TOTAL, described
 from dfopt.errors import DfoptError, FileError
 from dfopt.files.documents import DocumentType
 from dfopt.files.formats import Format
-from dfopt.structs import Checked, DocumentPart, Positive, replace
+from dfopt.structs import Checked, DocumentPart, NonNegative, Positive, Share, replace
 from dfopt.table import Table, TableColumn, Uncertain, Value, columns, facts
 from dfopt.type_reader import at, reader, shown_place
 from dfopt_models.errors import ModelError, OptionError, check_known
@@ -308,10 +308,6 @@ def relative_response_time(
 Range = tuple[float, float]
 """The least and the greatest value that a parameter may have."""
 
-Amount = Annotated[float, Meta(ge=0)]
-
-Fraction = Annotated[float, Meta(ge=0, le=1)]
-
 AboveZero = Annotated[float, Meta(ge=1 / LARGEST_TOTAL)]
 """A smaller value counts as 0, because its reciprocal may be infinite."""
 
@@ -367,13 +363,13 @@ class Case(Checked):
     """
 
     work: AboveZero
-    waste: Amount
-    reallocations: Amount
-    affinity: Fraction
+    waste: NonNegative
+    reallocations: NonNegative
+    affinity: Share
     allocation: AboveZero
-    reallocation_time: Amount
-    penalty_affinity: Amount
-    penalty_no_affinity: Amount
+    reallocation_time: NonNegative
+    penalty_affinity: NonNegative
+    penalty_no_affinity: NonNegative
 
 
 class Measured(Checked):
@@ -391,7 +387,7 @@ class Measured(Checked):
         Seconds.
     """
 
-    affinity: Fraction
+    affinity: Share
     reallocations: AboveZero
     interval: AboveZero
     response_time: AboveZero
@@ -456,8 +452,8 @@ class PenaltiesOfQuantum(Checked):
     """
 
     quantum: AboveZero
-    affinity: Amount
-    no_affinity: Amount
+    affinity: NonNegative
+    no_affinity: NonNegative
 
 
 PenaltyTable = tuple[PenaltiesOfQuantum, ...]
@@ -622,9 +618,9 @@ class PolicyParameters(Ranged):
     """
 
     work: AboveZero | None = None
-    waste: Amount | None = None
-    reallocations: Amount | None = None
-    affinity: Fraction | None = None
+    waste: NonNegative | None = None
+    reallocations: NonNegative | None = None
+    affinity: Share | None = None
     allocation: AboveZero | None = None
     measured: Measured | None = None
     baseline: dict[str, float | Literal["own"]] = field(name="x-baseline", default_factory=dict)
@@ -697,8 +693,8 @@ class JobParameters(Ranged):
 
     name: str
     copies: Positive = 1
-    penalty_affinity: Amount | None = None
-    penalty_no_affinity: Amount | None = None
+    penalty_affinity: NonNegative | None = None
+    penalty_no_affinity: NonNegative | None = None
     penalties: tuple[PenaltiesOfQuantum, ...] | None = None
     policies: dict[str, PolicyParameters] = field(name="policy")
 
@@ -843,7 +839,7 @@ class ResponseModel(Ranged):
 
     name: str = "model"
     baseline: str
-    reallocation_time: Amount
+    reallocation_time: NonNegative
     processors: AboveZero | None = None
     jobs: tuple[JobParameters, ...] = field(name="job")
 

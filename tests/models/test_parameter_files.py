@@ -6,8 +6,7 @@ import pytest
 
 from dfopt.errors import FileError
 from dfopt.files.formats import Format
-from dfopt_models.model import Sourced
-from dfopt_models.parameter_files import parameter_name, parameter_text, shipped_parameters
+from dfopt_models.model import Sourced, parameter_name, parameter_text, shipped_parameters
 
 
 def test_files_are_told_by_their_format():

@@ -11,12 +11,11 @@ from msgspec import Meta
 from dfopt.errors import FileError
 from dfopt.files.documents import DocumentType
 from dfopt.files.formats import Format
-from dfopt.structs import Checked, replace
+from dfopt.structs import Checked, NonNegative, replace
 from dfopt_models.errors import ModelError, check_distinct
 from dfopt_models.measure.machine import MachineCosts
 from dfopt_models.model import Sourced
 from dfopt_models.response_time import (
-    Amount,
     JobParameters,
     PenaltiesOfQuantum,
     PenaltyTable,
@@ -71,7 +70,7 @@ class MeasuredPenalties(Sourced):
         Where ``reallocation_time`` and ``penalties`` come from.
     """
 
-    reallocation_time: Amount
+    reallocation_time: NonNegative
     job: Annotated[tuple[JobPenalties, ...], Meta(extra_json_schema={"minItems": 1})]
 
     def __post_init__(self) -> None:

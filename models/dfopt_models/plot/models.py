@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dfopt.plot.style import new_axes, new_figure
 from dfopt.plot.style import (
     GREY,
     INK,
@@ -17,6 +16,8 @@ from dfopt.plot.style import (
     begin_axes,
     group_colours,
     line_style,
+    new_axes,
+    new_figure,
     shade,
     shown_name,
     styled,

@@ -29,7 +29,7 @@ MOST_CUT_SHORT = 10_000
 If there are more, the policy lets no job do anything.
 """
 
-Event = tuple[float, int, "Processor | Callable[[], None]"]
+Event = tuple[float, int, "ProcessorState | Callable[[], None]"]
 """The time of an event, a unique number, and the event's processor or the function to call."""
 
 StayListener = Callable[[Worker, int, float, float], None]
@@ -37,7 +37,7 @@ StayListener = Callable[[Worker, int, float, float], None]
 
 
 @dataclass(slots=True, eq=False)
-class Processor:
+class ProcessorState:
     """A processor and what it does; most of it means nothing while no job holds it, or it is idle.
 
     Attributes
@@ -162,7 +162,7 @@ class Engine:
         self.events = 0
         self.jobs: dict[ParallelJob, None] = {}
         processors = mix.machine.processors
-        self._processors = [Processor(number) for number in range(processors)]
+        self._processors = [ProcessorState(number) for number in range(processors)]
         self.free = dict.fromkeys(range(processors))
         self.last: list[Worker | None] = [None] * processors
         self._on_end = on_end
@@ -313,7 +313,7 @@ class Engine:
         events = 0
         while heap and not self._stopped:
             now, number, place = heap[0]
-            if not isinstance(place, Processor):
+            if not isinstance(place, ProcessorState):
                 heappop(heap)
                 events += 1
                 self.now = now
@@ -364,7 +364,7 @@ class Engine:
         job.arrival = job.changed = self.now
         self.jobs[job] = None
 
-    def _is_idle(self, job: ParallelJob, place: Processor) -> None:
+    def _is_idle(self, job: ParallelJob, place: ProcessorState) -> None:
         processor, since = place.number, self.now
         job.idle[processor] = since
         delay = self.policy.yield_delay
@@ -399,15 +399,15 @@ class Engine:
             job.waste += self.now - since
             self._start(self._processors[processor], job.ready.pop())
 
-    def _start(self, place: Processor, thread: Thread) -> None:
+    def _start(self, place: ProcessorState, thread: Thread) -> None:
         place.thread, place.ends = thread, self.now + thread[0]
         self._await(place, place.ends)
 
-    def _await(self, place: Processor, time: float) -> None:
+    def _await(self, place: ProcessorState, time: float) -> None:
         place.due = number = next(self._numbers)
         heappush(self._heap, (time, number, place))
 
-    def _processor(self, number: int) -> Processor:
+    def _processor(self, number: int) -> ProcessorState:
         if number not in range(len(self._processors)):
             raise DfoptError(
                 f"the policy {self.policy.name!r} names processor {number!r}, but there are 0 "
@@ -429,7 +429,7 @@ class Engine:
         job.returning += penalty
         return penalty
 
-    def _forgo_start(self, job: ParallelJob, place: Processor) -> None:
+    def _forgo_start(self, job: ParallelJob, place: ProcessorState) -> None:
         """Take back what was booked for a start-up that is cut short."""
         self._cut_short += 1
         if self._cut_short == MOST_CUT_SHORT * len(self._processors):

@@ -19,9 +19,10 @@ from dfopt.files.documents import DocumentType
 from dfopt.files.formats import Format
 from dfopt.files.storage import shown_name
 from dfopt.files.strict import Document
-from dfopt.structs import Checked, DocumentPart
+from dfopt.structs import Checked, DocumentPart, NonNegative
 from dfopt.type_reader import described_value
 from dfopt_models.errors import check_distinct
+from dfopt_models.model import PositiveNumber
 from dfopt_models.space_sharing.programs import (
     GraphProgram,
     PhaseProgram,
@@ -44,8 +45,8 @@ MOST_SHOWN = 6
 """At most this many threads of a cycle stand in an error."""
 
 Count = Annotated[int, Meta(ge=1, le=MOST_THREADS)]
-Seconds = Annotated[float, Meta(ge=0)]
-PositiveSeconds = Annotated[float, Meta(gt=0)]
+Seconds = NonNegative
+PositiveSeconds = PositiveNumber
 
 
 class Penalties(DocumentPart):
@@ -343,7 +344,7 @@ class NodeRow(DocumentPart):
     """
 
     id: str | int
-    work: Annotated[float, Meta(gt=0)]
+    work: PositiveSeconds
 
 
 class EdgeRow(DocumentPart):

@@ -12,7 +12,7 @@ from dfopt.errors import DfoptError
 from dfopt.files.formats import Format
 from dfopt_models.counter_samples import CounterSamples, counted_dispatches
 from dfopt_models.counters import COUNTERS, CountersModel, counters_instance, counters_model
-from dfopt_models.parameter_files import parameter_text
+from dfopt_models.model import parameter_text
 from dfopt_models.plot import plot_counters, plot_warm_up
 
 TEXT = parameter_text("ziemba", Format.COUNTERS_MODEL)

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dfopt_models.errors import ModelError
+from dfopt_models.locks import all_busy
 from dfopt_models.queueing import (
     crossings,
     global_queue,
@@ -16,7 +17,6 @@ from dfopt_models.queueing import (
     moving_service,
     partition,
     two_cpu_crossings,
-    waiting_probability,
 )
 
 loads = st.floats(0.01, 0.97)
@@ -24,7 +24,7 @@ loads = st.floats(0.01, 0.97)
 
 @given(loads)
 def test_one_and_two_cpus_have_closed_forms(load: float) -> None:
-    assert waiting_probability(1, load) == pytest.approx(load)
+    assert all_busy(1, load) == pytest.approx(load)
     assert ideal(3.0, 1, load) == pytest.approx(partition(3.0, load))
     assert ideal(3.0, 2, load) == pytest.approx(3 / (1 - load**2))
 
@@ -34,7 +34,7 @@ def test_erlang_c_by_its_sum(load: float, cpus: int) -> None:
     work = cpus * load
     terms = [work**count / math.factorial(count) for count in range(cpus + 1)]
     expected = terms[-1] / ((1 - load) * sum(terms[:-1]) + terms[-1])
-    assert waiting_probability(cpus, load) == pytest.approx(expected)
+    assert all_busy(cpus, load) == pytest.approx(expected)
 
 
 @given(loads, st.integers(1, 32), st.floats(0, 2))

@@ -11,7 +11,8 @@ from dfopt.errors import DfoptError
 from dfopt.files import schema
 from dfopt.files.formats import Format
 from dfopt_models.formulas import Formula
-from dfopt_models.parameter_files import shipped_parameters
+from dfopt_models.locks import all_busy
+from dfopt_models.model import shipped_parameters
 from dfopt_models.plot import plot_queueing
 from dfopt_models.queueing import (
     QUEUEING,
@@ -22,7 +23,6 @@ from dfopt_models.queueing import (
     queue_rows,
     queueing_result,
     two_cpu_crossings,
-    waiting_probability,
 )
 
 OWN = """
@@ -132,7 +132,7 @@ def test_formulas_are_those_of_the_numbers() -> None:
         assert formula.latex()
         assert formula.used
     given = {"S": 2.0, "C": 0.3, "rho": 0.7, "N": 5}
-    waits = waiting_probability(5, 0.7)
+    waits = all_busy(5, 0.7)
     assert values["partition"].value(given) == pytest.approx(partition(2.0, 0.7))
     assert values["waiting"].value(given) == pytest.approx(waits)
     assert values["ideal"].value(given | {"P_w": waits}) == pytest.approx(ideal(2.0, 5, 0.7))

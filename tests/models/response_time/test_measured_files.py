@@ -18,7 +18,7 @@ from dfopt_models.crossover import (
 )
 from dfopt_models.errors import ModelError
 from dfopt_models.growth import GrowthPath
-from dfopt_models.parameter_files import parameter_text
+from dfopt_models.model import parameter_text
 from dfopt_models.response_time import (
     POLICY_NUMBERS,
     RESPONSE_TIME,
