@@ -25,6 +25,7 @@ from dfopt.errors import FileError
 from dfopt.table import Table, Value, columns
 from dfopt.time_units import NANOSECONDS
 from dfopt.trace import Trace
+from dfopt.trace.events import latest_of_same
 from dfopt.trace.trace import UNMANAGED
 from dfopt_models.errors import ModelError
 from dfopt_models.measure.penalties import MeasuredPenalties, with_penalties
@@ -195,11 +196,8 @@ def _labelled(trace: Trace) -> list[Column]:
 
 def _before(key: Column, values: Column, default: float) -> Column:
     """Return for each row the value of the row before it that has the same key."""
-    order = np.argsort(key, kind="stable")
-    follows = key[order][1:] == key[order][:-1]
-    found = np.full(len(key), default, values.dtype)
-    found[order[1:][follows]] = values[order[:-1][follows]]
-    return found
+    latest = latest_of_same(key)
+    return np.where(latest >= 0, values[latest], default)
 
 
 def _rows_by_job(job: Column) -> list[Column]:

@@ -11,7 +11,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
 from msgspec import Meta, field
@@ -23,6 +23,8 @@ from dfopt.files.formats import Format
 from dfopt.parallel.pool import answers_in_order
 from dfopt.structs import DocumentPart, Natural, NonNegative, Positive, Share, written
 from dfopt.table import Table, Uncertain, columns, facts
+from dfopt.trace import write_trace
+from dfopt.trace.trace import Dispatch, Trace, TraceHeader, trace_of_dispatches
 from dfopt.user_code import naming_policy
 from dfopt_models.response_time import (
     LEAST_REPLICATIONS,
@@ -41,9 +43,6 @@ from dfopt_models.space_sharing.job import (
 )
 from dfopt_models.space_sharing.mix import AllocationParameters, JobEntry, Mix
 from dfopt_models.space_sharing.policies import POLICIES, policy_named
-
-if TYPE_CHECKING:
-    from dfopt.trace import Trace
 
 LARGEST_SEED = 2**63
 NANOSECONDS = 10**9
@@ -90,31 +89,20 @@ class Stays:
     """
 
     def __init__(self) -> None:
-        self._rows: list[tuple[int, int, int, str, str]] = []
+        self._dispatches: list[Dispatch] = []
 
     def add(self, worker: Worker, processor: int, start: float, end: float) -> None:
         """Add a stay, in seconds; one that was over before it began is left out."""
         if end > start:
-            first, last = round(start * NANOSECONDS), round(end * NANOSECONDS)
             job = worker.job.name
-            self._rows.append((first, processor, last, f"{job}/{worker.number}", job))
+            times = round(start * NANOSECONDS), round(end * NANOSECONDS)
+            self._dispatches.append(Dispatch(processor, *times, f"{job}/{worker.number}", job))
 
     def trace(self, *, name: str, policy: str, processors: int) -> Trace:
         """Return the stays as dispatches: workers are tasks, jobs are fragments."""
-        from dfopt.trace import Trace, TraceHeader
-        from dfopt.trace.trace import Numbering
-
-        rows = sorted(self._rows)
-        tasks, jobs = Numbering(), Numbering()
-        return Trace(
+        return trace_of_dispatches(
+            sorted(self._dispatches, key=lambda one: (one.start, one.cpu)),
             cpus=processors,
-            cpu=np.array([row[1] for row in rows], np.int32),
-            start=np.array([row[0] for row in rows], np.int64),
-            end=np.array([row[2] for row in rows], np.int64),
-            task=np.array([tasks[row[3]] for row in rows], np.int32),
-            fragment=np.array([jobs[row[4]] for row in rows], np.int32),
-            tasks=tasks.tasks,
-            fragments=jobs.names,
             header=TraceHeader(name=name, policy=policy, time_unit="ns"),
         )
 
@@ -295,8 +283,6 @@ class ReplicationTask:
         with naming_policy(policy) if is_own else nullcontext():
             done = replicate(self.mix, policy, seed=self.seed, stays=stays)
         if self.trace is not None and stays is not None:
-            from dfopt.trace import write_trace
-
             processors = self.mix.machine.processors
             trace = stays.trace(name=self.mix.name, policy=policy.name, processors=processors)
             write_trace(trace, self.trace)
