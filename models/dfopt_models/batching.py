@@ -7,14 +7,17 @@ threads find their data from the second pass on.
 
 from __future__ import annotations
 
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from math import ceil, inf
 from typing import Annotated, Any
 
 from msgspec import Meta, field
 
 from dfopt.files.documents import DocumentType
 from dfopt.files.formats import Format
+from dfopt.native.lines import Caches
+from dfopt.problem.cache import CLEAN
 from dfopt.structs import DocumentPart, replace
 from dfopt.table import Table, Uncertain, columns, facts, table_of
 from dfopt_models.errors import ModelError, OptionError
@@ -268,19 +271,12 @@ class BatchingModel(Sourced):
     def limit(self, granularity: int) -> float:
         """Return the gain that processes without end approach."""
         passes = self.max_batch_count / self.max_batch_size
-        if self.read_without_batches(granularity, 2) < 1 or passes < 1:
-            return 1.0
-        if self.max_batch_size > self.largest_batch(granularity):
+        gains = self.read_without_batches(granularity, 2) == 1 and passes >= 1
+        if not gains or self.max_batch_size > self.largest_batch(granularity):
             return 1.0
         read = self.reading(granularity)
-        without, in_batches = (
-            computing(
-                switching(self.switch, time, self.max_batch_count),
-                *(granularity, self.increment, 0, 1),
-            )
-            for time in (0, self.batch_switch)
-        )
-        return float((without + read) / (in_batches + read / passes))
+        in_batches = self.computing(granularity, inf, batches=True) + read / passes
+        return (self.computing(granularity, inf) + read) / in_batches
 
     @property
     def flat_next_line(self) -> float:
@@ -331,8 +327,7 @@ def choice(model: BatchingModel, granularity: int, batch: int, dispatches: int) 
         read = 1.0
     else:
         read = min(1.0, batch / dispatches)
-    switch = switching(model.switch, model.batch_switch, dispatches)
-    busy = float(computing(switch, granularity, model.increment, 0, 1))
+    busy = replace(model, max_batch_count=dispatches).computing(granularity, inf, batches=True)
     cost = busy + read * model.reading(granularity)
     turn = dispatches * cost
     whole = float(rotation(threads, batch, turn))
@@ -378,46 +373,36 @@ def simulated_misses(
         Integers of a thread, and its passes.
     """
     threads = model.threads(granularity)
-    cache: OrderedDict[int, None] = OrderedDict()
+    own, size = ceil(model.own_lines), model.integers_of_a_line
+    memory = threads * own + ceil(threads * granularity / size)
+    # A miss takes a unit of time: behind the cache there is memory alone.
+    cache = Caches(memory, [min(model.cache_lines, memory), 0], [1, 1], (1, 0, 0, 1, -1))
     missed = 0
-    order = in_batches(model, threads, length) if batches else in_a_circle(threads, length)
-    for thread in order:
-        for line in lines_of(model, granularity, thread):
-            if line in cache:
-                cache.move_to_end(line)
-                continue
-            missed += 1
-            cache[line] = None
-            if len(cache) > model.cache_lines:
-                cache.popitem(last=False)
+    batch = model.max_batch_size if batches else threads
+    for thread in order_of_dispatches(threads, length, batch, model.max_batch_count):
+        first, last = (thread * granularity // size, ((thread + 1) * granularity - 1) // size)
+        missed += cache.touch(0, thread * own, own, CLEAN)
+        missed += cache.touch(0, threads * own + first, last - first + 1, CLEAN)
     return missed / (threads * length)
 
 
-def lines_of(model: BatchingModel, granularity: int, thread: int) -> Iterator[int]:
-    """Yield the lines that a thread touches in a pass: its own, then those of its integers."""
-    own = -int(-model.own_lines // 1)
-    yield from range(-(thread + 1) * own, -thread * own)
-    begin = thread * granularity
-    size = model.integers_of_a_line
-    yield from range(begin // size, (begin + granularity - 1) // size + 1)
+def order_of_dispatches(threads: int, length: int, size: int, dispatches: int) -> Iterator[int]:
+    """Yield threads in the order of their dispatches, in batches; one batch goes in a circle.
 
-
-def in_a_circle(threads: int, length: int) -> Iterator[int]:
-    """Yield threads in the order of their dispatches, without batches."""
-    for _ in range(length):
-        yield from range(threads)
-
-
-def in_batches(model: BatchingModel, threads: int, length: int) -> Iterator[int]:
-    """Yield threads in the order of their dispatches, in batches."""
-    size = model.max_batch_size
+    Parameters
+    ----------
+    threads, length
+        Their number, and the passes of each.
+    size, dispatches
+        Threads of a batch, and its dispatches in a turn.
+    """
     queue = deque(
         deque((thread, length) for thread in range(first, min(first + size, threads)))
         for first in range(0, threads, size)
     )
     while queue:
         batch = queue.popleft()
-        for _ in range(model.max_batch_count):
+        for _ in range(dispatches):
             thread, left = batch.popleft()
             yield thread
             if left > 1:
