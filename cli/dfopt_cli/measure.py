@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
+from msgspec import Meta
 from rich.text import Text
-from typer import BadParameter, Exit, Option
+from typer import BadParameter, Exit
 
 from dfopt.files import write_text
 from dfopt.render import printable
@@ -26,47 +28,31 @@ Run = TypeVar("Run")
 LEAST_RUNS = 2
 """At least this many runs, or nothing is known of the spread between them."""
 
-OutputOption = Annotated[
-    str | None,
-    Option("--output", "-o", metavar="FILE", help="Write what is measured there."),
-]
-RunsOption = Annotated[
-    int,
-    Option(min=LEAST_RUNS, metavar="N", help="Runs, each with data at other addresses."),
-]
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOptions:
+    """Options about runs, and about what is shown of them.
+
+    Options
+    -------
+    runs : N
+        Runs, each with data at other addresses.
+    """
+
+    runs: Annotated[int, Meta(ge=LEAST_RUNS)] = 3
+    as_json: JsonOption = False
+    quiet: QuietOption = False
 
 
 def machine(
     *,
-    output: OutputOption = None,
-    lines: Annotated[
-        int, Option(min=64, metavar="N", help="Lines that are read and sent away.")
-    ] = 4096,
-    passes: Annotated[
-        int, Option(min=3, metavar="N", help="Passes that must count for each figure.")
-    ] = 25,
-    runs: RunsOption = 3,
-    level: Annotated[
-        str | None,
-        Option(
-            metavar="LEVEL",
-            help="Whose time is the machine's read_line: L3, memory, moved, or 'written by the "
-            "other CPU'; by default moved where there are two CPUs, or else memory.",
-        ),
-    ] = None,
-    leave_out: Annotated[
-        list[str] | None,
-        Option(
-            metavar="LEVEL",
-            help="A level that is not measured; may be given several times.",
-        ),
-    ] = None,
-    order: Annotated[
-        Literal["random", "sequential"],
-        Option(metavar="random|sequential", help="And in which order of the lines."),
-    ] = "random",
-    as_json: JsonOption = False,
-    quiet: QuietOption = False,
+    output: str | None = None,
+    lines: Annotated[int, Meta(ge=64)] = 4096,
+    passes: Annotated[int, Meta(ge=3)] = 25,
+    level: str | None = None,
+    leave_out: list[str] | None = None,
+    order: Literal["random", "sequential"] = "random",
+    runs: RunOptions,
 ) -> None:
     """Measure what it costs to read lines and to write them back.
 
@@ -76,6 +62,22 @@ def machine(
     the runs that have ended, if there are at least two.
 
     Example: dfopt measure machine -o machine.toml
+
+    Options
+    -------
+    output : -o FILE
+        Write what is measured there.
+    lines : N
+        Lines that are read and sent away.
+    passes : N
+        Passes that must count for each figure.
+    level : LEVEL
+        Whose time is the machine's read_line: L3, memory, moved, or 'written by the other CPU'; by
+        default moved where there are two CPUs, or else memory.
+    leave_out : LEVEL
+        A level that is not measured; may be given several times.
+    order : random|sequential
+        And in which order of the lines.
     """
     from dfopt_models.measure.machine import (
         AccessOrder,
@@ -115,67 +117,29 @@ def machine(
             )
         finally:
             memory.close()
-        if not quiet:
-            say(f"dfopt: run {number + 1} of {runs}: {run.rejected:.0%} of the passes rejected")
+        if not runs.quiet:
+            say(
+                f"dfopt: run {number + 1} of {runs.runs}: {run.rejected:.0%} of the passes rejected"
+            )
         return run
 
-    found, are_all = finished_runs(runs, once, quiet=quiet)
+    found, are_all = finished_runs(runs, once)
     document = machine_document(
         found, lines=cache_lines, level=level, order=AccessOrder(order), conditions=known
     )
-    write_and_print(document, machine_table(document), output, as_json=as_json, are_all=are_all)
+    write_and_print(document, machine_table(document), output, runs, are_all=are_all)
 
 
 def penalties(
     *,
-    output: OutputOption = None,
-    program: Annotated[
-        list[str] | None,
-        Option(
-            metavar="NAME=COMMAND",
-            help="A program that ends by itself, and the name of its job; may be given several "
-            "times. Its output is dropped.",
-        ),
-    ] = None,
-    kernel: Annotated[
-        list[str] | None,
-        Option(
-            metavar="chase|product|stream|nothing",
-            help="A built-in job; may be given several times. By default, and without a program, "
-            "the first three.",
-        ),
-    ] = None,
-    other: Annotated[
-        list[str] | None,
-        Option(
-            metavar="NAME",
-            help="The job that runs in between for P^A; may be given several times. By default "
-            "stream, or all programs.",
-        ),
-    ] = None,
-    quantum: Annotated[
-        list[float] | None,
-        Option(
-            "--quantum",
-            metavar="SECONDS",
-            help="How long a job runs before; may be given several times. By default 0.002, 0.005 "
-            "and 0.02 for kernels, and 0.025 for programs.",
-        ),
-    ] = None,
-    without_affinity: Annotated[
-        str | None,
-        Option(
-            metavar="moved|LEVEL",
-            help="What P^NA is: a move to the other CPU, or a flush to L3 or memory. By default a "
-            "move where there are two CPUs, or else memory.",
-        ),
-    ] = None,
-    slices: Annotated[
-        int, Option(min=5, metavar="N", help="Slices of kernels that must count.")
-    ] = 25,
-    runs: RunsOption = 3,
-    as_json: JsonOption = False,
-    quiet: QuietOption = False,
+    output: str | None = None,
+    program: list[str] | None = None,
+    kernel: list[str] | None = None,
+    other: list[str] | None = None,
+    quantum: list[float] | None = None,
+    without_affinity: str | None = None,
+    slices: Annotated[int, Meta(ge=5)] = 25,
+    runs: RunOptions,
 ) -> None:
     """Measure what a reallocation costs a job's cache.
 
@@ -186,6 +150,28 @@ def penalties(
     the runs that have ended, if there are at least two.
 
     Example: dfopt measure penalties --kernel chase --quantum 0.005 -o penalties.toml
+
+    Options
+    -------
+    output : -o FILE
+        Write what is measured there.
+    program : NAME=COMMAND
+        A program that ends by itself, and the name of its job; may be given several times. Its
+        output is dropped.
+    kernel : chase|product|stream|nothing
+        A built-in job; may be given several times. By default, and without a program, the first
+        three.
+    other : NAME
+        The job that runs in between for P^A; may be given several times. By default stream, or all
+        programs.
+    quantum : SECONDS
+        How long a job runs before; may be given several times. By default 0.002, 0.005 and 0.02 for
+        kernels, and 0.025 for programs.
+    without_affinity : moved|LEVEL
+        What P^NA is: a move to the other CPU, or a flush to L3 or memory. By default a move where
+        there are two CPUs, or else memory.
+    slices : N
+        Slices of kernels that must count.
     """
     from dfopt_models.measure.penalty_runs import (
         PenaltyPlan,
@@ -213,18 +199,18 @@ def penalties(
 
     def once(number: int, show: Callable[[str], None] | None) -> tuple[list[PenaltyOfRun], float]:
         run = run_here(plan, seed=number, progress=show)
-        if not quiet:
+        if not runs.quiet:
             share = rejected_share(run[0])
-            say(f"dfopt: run {number + 1} of {runs}: {share:.0%} of the slices rejected")
+            say(f"dfopt: run {number + 1} of {runs.runs}: {share:.0%} of the slices rejected")
         return run
 
-    finished, are_all = finished_runs(runs, once, quiet=quiet)
+    finished, are_all = finished_runs(runs, once)
     document = measured_document(
         [penalties_of_run for penalties_of_run, _ in finished],
         switch_times=[time for _, time in finished],
         conditions=before,
     )
-    write_and_print(document, penalties_table(document), output, as_json=as_json, are_all=are_all)
+    write_and_print(document, penalties_table(document), output, runs, are_all=are_all)
 
 
 def named_command(given: str) -> tuple[str, str]:
@@ -236,14 +222,19 @@ def named_command(given: str) -> tuple[str, str]:
 
 
 def write_and_print(
-    document: dict[str, Any], table: Table, output: str | None, *, as_json: bool, are_all: bool
+    document: dict[str, Any],
+    table: Table,
+    output: str | None,
+    options: RunOptions,
+    *,
+    are_all: bool,
 ) -> None:
     """Write and print what was measured."""
     if output is not None:
         import tomli_w
 
         write_text(output, tomli_w.dumps(document))
-    if as_json:
+    if options.as_json:
         print_json(document)
     else:
         print_tables([table])
@@ -252,7 +243,7 @@ def write_and_print(
 
 
 def finished_runs(
-    runs: int, measure: Callable[[int, Callable[[str], None] | None], Run], *, quiet: bool
+    options: RunOptions, measure: Callable[[int, Callable[[str], None] | None], Run]
 ) -> tuple[list[Run], bool]:
     """Return the runs that ended, and whether they are all.
 
@@ -260,16 +251,15 @@ def finished_runs(
 
     Parameters
     ----------
-    runs
-        How many to measure.
+    options
+        How many to measure, and whether to show progress.
     measure
         Measures a run. It is given the run's number, and a function that shows what is at work.
-    quiet
-        Whether to show no progress.
     """
     found: list[Run] = []
+    runs = options.runs
     try:
-        with live_line(run_status, quiet=quiet, hint="Ctrl-C keeps finished runs") as show:
+        with live_line(run_status, quiet=options.quiet, hint="Ctrl-C keeps finished runs") as show:
             for number in range(runs):
                 found.append(measure(number, reporter(show, number, runs)))
     except KeyboardInterrupt:

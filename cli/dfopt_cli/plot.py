@@ -18,14 +18,12 @@ from dfopt_cli.compare import (
 )
 from dfopt_cli.failures import naming
 from dfopt_cli.input_files import read_solved
-from dfopt_cli.model_files import (
+from dfopt_cli.model import (
     BatchingArgument,
     ContentionArgument,
     CountersArgument,
-    CpuOption,
-    LongOption,
-    PathOption,
     QueueingArgument,
+    SampleOptions,
     comparable,
     draw_counters,
     draw_crossovers,
@@ -271,7 +269,7 @@ def tell_different_costs(comparisons: Sequence[Comparison]) -> None:
 
 
 def crossover(
-    models: ModelsArgument, *, output: PictureOption, path: PathOption = GrowthPath.EQUAL
+    models: ModelsArgument, *, output: PictureOption, path: GrowthPath = GrowthPath.EQUAL
 ) -> None:
     """Draw where policies fall behind as machines grow.
 
@@ -282,6 +280,11 @@ def crossover(
     the parameters allow.
 
     Example: dfopt plot crossover mix-5 -o crossover.svg
+
+    Options
+    -------
+    path
+        How speed and cache grow: alike, one of them alone, or caches without limit.
     """
     draw_crossovers(models, output, path)
 
@@ -325,8 +328,7 @@ def counters(
     file: CountersArgument,
     *,
     output: PictureOption,
-    long: LongOption = None,
-    cpu: CpuOption = None,
+    samples: SampleOptions,
     warm_up: bool = False,
 ) -> None:
     """Draw how fast each task type is after each other one.
@@ -341,7 +343,7 @@ def counters(
     warm_up
         Draw the warm-up of the model's first thread type.
     """
-    draw_counters(file, output, long=long, cpu=cpu, warm_up=warm_up)
+    draw_counters(file, output, samples, warm_up=warm_up)
 
 
 def queueing(file: QueueingArgument, *, output: PictureOption) -> None:

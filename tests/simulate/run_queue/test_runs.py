@@ -11,7 +11,6 @@ from dfopt.errors import DfoptError
 from dfopt.files import schema
 from dfopt.problem.instance import Objective
 from dfopt.problem.penalties import PenaltyF
-from dfopt.simulate import runs as module
 from dfopt.simulate.caches import CacheSizes
 from dfopt.simulate.policies import POLICIES
 from dfopt.simulate.policies.simple import FirstComeFirstServed
@@ -164,7 +163,7 @@ def test_an_interrupt_keeps_what_is_finished(tmp_path, monkeypatch):
         (tasks[2].folder / tasks[2].trace).write_text("half")
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(module, "performed", interrupted)
+    monkeypatch.setattr("dfopt.parallel.pool.performed", interrupted)
     done = simulate_all([small()], ["fcfs"], seeds=range(4), folder=tmp_path)
     assert ([run.seed for run in done.runs], done.is_complete) == ([0, 1], False)
     assert sorted(file.name for file in tmp_path.iterdir()) == [
