@@ -12,16 +12,12 @@ from datetime import date, time
 from functools import cache, partial
 from math import log2
 from operator import ge, gt, le, lt
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from msgspec import NODEFAULT, Struct, inspect
 
 from dfopt.checks import LARGEST_TOTAL, check_integer, check_name, described
 from dfopt.errors import DfoptError, FileError, InstanceError
-
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
-
 
 OTHER_WORDS = {
     "cpus": "cpu core machine processor gpu pod bin m",
@@ -141,6 +137,9 @@ def checks_of(cls: type[Struct]) -> tuple[tuple[str, str, Read, Any], ...]:
 
 
 def _reader(kind: inspect.Type, **limits: Any) -> Read:  # noqa: PLR0911, PLR0912 - one for each type
+    words = _words(kind)
+    if words:
+        return partial(_choice, words)
     match kind:
         case inspect.Metadata(extra=extra):
             own: Read | None = (extra or {}).get("reader")
@@ -158,10 +157,6 @@ def _reader(kind: inspect.Type, **limits: Any) -> Read:  # noqa: PLR0911, PLR091
             return partial(_instance, bool, "true or false")
         case inspect.StrType():
             return partial(_text, kind.pattern, limits.get("is", "a string"))
-        case inspect.EnumType(cls=words):
-            return partial(_choice, {str(word): word for word in words})
-        case inspect.LiteralType(values=values):
-            return partial(_choice, {value: value for value in values})
         case inspect.VarTupleType() | inspect.ListType():
             return partial(_each, _reader(kind.item_type), kind.min_length or 0, kind.max_length)
         case inspect.TupleType():
@@ -173,36 +168,61 @@ def _reader(kind: inspect.Type, **limits: Any) -> Read:  # noqa: PLR0911, PLR091
             return _union(kind, limits.get("kinds", ""))
         case inspect.StructType():
             return partial(_struct, kind.cls)
-        case inspect.DataclassType():
-            return partial(_dataclass, kind.cls)
+        case inspect.DataclassType(cls=cls):
+            return partial(_instance, cls, AN_OBJECT)
         case inspect.AnyType() if "parts" in limits:
             return partial(_either, limits["parts"])
     return _anything
 
 
-def _nouns(kind: inspect.Type) -> list[str]:  # noqa: PLR0911 - one for each type
+AN_OBJECT = "an object {…}"
+AN_ARRAY = ("an array […]", (list, tuple))
+
+VALUES: dict[type[inspect.Type], tuple[str, Any]] = {
+    inspect.NoneType: ("null", type(None)),
+    inspect.IntType: ("an integer", int),
+    inspect.FloatType: ("a number", (int, float)),
+    inspect.StrType: ("a string", str),
+    inspect.VarTupleType: AN_ARRAY,
+    inspect.ListType: AN_ARRAY,
+    inspect.TupleType: AN_ARRAY,
+}
+"""What a sentence calls the values of a type, and their types in Python; others are objects."""
+
+
+def _words(kind: inspect.Type) -> dict[Any, Any]:
+    """Return what each word of a type means; a type that is not made of words has none."""
+    match kind:
+        case inspect.EnumType(cls=words):
+            return {str(word): word for word in words}
+        case inspect.LiteralType(values=values):
+            return {value: value for value in values}
+    return {}
+
+
+def _nouns(kind: inspect.Type) -> list[str]:
     """Return what a sentence calls the values of a type."""
+    if isinstance(kind, inspect.Metadata):
+        own = (kind.extra or {}).get("is")
+        return [own] if own else _nouns(kind.type)
+    if isinstance(kind, inspect.BoolType):
+        return ["true", "false"]
+    return list(map(repr, _words(kind))) or [VALUES.get(type(kind), (AN_OBJECT,))[0]]
+
+
+def _fits(kind: inspect.Type, value: object) -> bool:
+    """Whether a value may mean this member of a union."""
     match kind:
         case inspect.Metadata():
-            own = (kind.extra or {}).get("is")
-            return [own] if own else _nouns(kind.type)
-        case inspect.IntType():
-            return ["an integer"]
-        case inspect.FloatType():
-            return ["a number"]
+            return _fits(kind.type, value)
+        case inspect.EnumType() | inspect.LiteralType():
+            return value in list(_words(kind))
+        case inspect.DataclassType(cls=cls) | inspect.CustomType(cls=cls):
+            return isinstance(value, cls)
         case inspect.BoolType():
-            return ["true", "false"]
-        case inspect.StrType():
-            return ["a string"]
-        case inspect.EnumType(cls=words):
-            return [repr(str(word)) for word in words]
-        case inspect.LiteralType(values=values):
-            return [repr(value) for value in values]
-        case inspect.VarTupleType() | inspect.ListType() | inspect.TupleType():
-            return ["an array […]"]
-        case inspect.NoneType():
-            return ["null"]
-    return ["an object {…}"]
+            return isinstance(value, bool)
+    _, classes = VALUES.get(type(kind), (AN_OBJECT, (dict, Struct)))
+    return isinstance(value, classes) and not isinstance(value, bool)
 
 
 def _listed(words: Collection[str]) -> str:
@@ -280,27 +300,23 @@ def _each(read: Read, least: int, most: int | None, values: object) -> tuple[Any
 def _row(readers: list[Read], due: str, values: object) -> tuple[Any, ...]:
     if not isinstance(values, list | tuple) or len(values) != len(readers):
         raise InstanceError(f"must be {due}, not {described_value(values)}")
-    items: list[Any] = []
-    for read, value in zip(readers, values, strict=True):
-        try:
-            items.append(read(value))
-        except DfoptError as error:
-            raise error.within(f"[{len(items)}]") from None
-    return tuple(items)
+    pairs = enumerate(zip(readers, values, strict=True))
+    return tuple(at(f"[{number}]", read, value) for number, (read, value) in pairs)
 
 
 def _by_name(read: Read, values: object) -> dict[str, Any]:
-    if not isinstance(values, dict):
-        raise FileError(f"must be an object {{…}}, not {described_value(values)}")
-    items = {}
-    for key, value in values.items():
-        if is_free(key):
-            continue
-        try:
-            items[key] = read(value)
-        except DfoptError as error:
-            raise error.within(shown_place((key,))) from None
-    return items
+    return {
+        key: at(shown_place((key,)), read, value)
+        for key, value in _object(values).items()
+        if not is_free(key)
+    }
+
+
+def _object(value: object) -> dict[str, Any]:
+    """Return an object as it is."""
+    if not isinstance(value, dict):
+        raise FileError(f"must be {AN_OBJECT}, not {described_value(value)}")
+    return value
 
 
 def _anything(value: object) -> object:
@@ -337,36 +353,11 @@ def _union(kind: inspect.UnionType, kinds: str) -> Read:
     return read_any
 
 
-def _fits(kind: inspect.Type, value: object) -> bool:  # noqa: PLR0911 - one for each type
-    """Whether a value may mean this member of a union."""
-    match kind:
-        case inspect.Metadata():
-            return _fits(kind.type, value)
-        case inspect.IntType():
-            return isinstance(value, int) and not isinstance(value, bool)
-        case inspect.FloatType():
-            return isinstance(value, int | float) and not isinstance(value, bool)
-        case inspect.BoolType():
-            return isinstance(value, bool)
-        case inspect.StrType():
-            return isinstance(value, str)
-        case inspect.EnumType(cls=words):
-            return value in list(words)
-        case inspect.LiteralType(values=values):
-            return value in values
-        case inspect.VarTupleType() | inspect.ListType() | inspect.TupleType():
-            return isinstance(value, list | tuple)
-        case inspect.DataclassType(cls=cls) | inspect.CustomType(cls=cls):
-            return isinstance(value, cls)
-    return isinstance(value, dict | Struct)
-
-
 def _one_of(classes: dict[str, type[Struct]], kinds: str, value: object) -> object:
     """Read the struct that the tag of an object names."""
     if isinstance(value, tuple(classes.values())):
         return value
-    if not isinstance(value, dict):
-        raise FileError(f"must be an object {{…}}, not {described_value(value)}")
+    value = _object(value)
     tag_field = str(next(iter(classes.values())).__struct_config__.tag_field)
     if tag_field not in value:
         raise FileError("is missing; it is required", place=tag_field)
@@ -400,32 +391,12 @@ def _struct(cls: type[Struct], value: object) -> object:
     """Return the struct that an object describes, or that a Python caller gives."""
     if isinstance(value, cls):
         return value
-    if not isinstance(value, dict):
-        raise FileError(f"must be an object {{…}}, not {described_value(value)}")
     known, required, tag_field = keys_of(cls)
     kind = cls.__struct_config__.tag
     reason = "it is required" if kind is None else f"the kind {str(kind)!r} needs it"
     unread = (tag_field, *map(derived_key, getattr(cls, "DERIVED", ())))
-    given = {key: item for key, item in value.items() if key not in unread}
+    given = {key: item for key, item in _object(value).items() if key not in unread}
     return cls(**read_keys(given, known, required, reason))
-
-
-def _dataclass(cls: type[DataclassInstance], value: object) -> object:
-    """Return the data class that an object describes."""
-    return value if isinstance(value, cls) else cls(**read_keys(value, *_dataclass_keys(cls)))
-
-
-@cache
-def _dataclass_keys(cls: type[DataclassInstance]) -> tuple[dict[str, Key], tuple[str, ...], str]:
-    """Return what :func:`read_keys` needs to know; keys are required but for empty defaults."""
-    kind = inspect.type_info(cls)
-    assert isinstance(kind, inspect.DataclassType)
-    known: dict[str, Key] = {
-        each.name: (each.name, _reader(each.type), _includes_none(each.type))
-        for each in kind.fields
-    }
-    required = tuple(each.name for each in kind.fields if each.default not in (None, ()))
-    return known, required, "it is required"
 
 
 def read_keys(
@@ -442,19 +413,15 @@ def read_keys(
     required, reason
         The keys that it must have, and why.
     """
-    if not isinstance(value, dict):
-        raise FileError(f"must be an object {{…}}, not {described_value(value)}")
     fields = {}
+    value = _object(value)
     for key, item in value.items():
         if key in known:
             name, read, takes_null = known[key]
             if item is None and not takes_null:
                 remedy = "give it a value" if key in required else "leave the key out"
                 raise FileError(f"must not be null; {remedy}", place=key)
-            try:
-                fields[name] = item if read is None else read(item)
-            except DfoptError as error:
-                raise error.within(key) from None
+            fields[name] = item if read is None else at(key, read, item)
         elif not is_free(key):
             raise FileError(_unknown_key(key, known), place=shown_place((key,)))
     for key in required:
@@ -469,44 +436,28 @@ def keys_of(
 ) -> tuple[dict[str, Key], tuple[str, ...], str | None]:
     """Return the keys of a struct, those that must be there, and that of its tag if it has one."""
     kind = struct_type(cls)
-    unwritten = getattr(cls, "UNWRITTEN", ())
-    fields = [each for each in kind.fields if each.name not in unwritten]
-    known = {
-        each.encode_name: (
-            each.name,
-            None if getattr(cls, "CHECKED", False) else _reader(each.type),
-            _takes_null(cls, each),
+    omits = cls.__struct_config__.omit_defaults
+    known: dict[str, Key] = {}
+    required = []
+    for each in kind.fields:
+        if each.name in getattr(cls, "UNWRITTEN", ()):
+            continue
+        inner: Any = each.type
+        marks: dict[str, Any] = {}
+        if isinstance(inner, inspect.Metadata):
+            inner, marks = inner.type, inner.extra or {}
+        # Where None stands for a missing key, null is no value.
+        takes_null = _includes_none(inner) and (
+            each.default is not None or not omits or "nullable" in marks
         )
-        for each in fields
-    }
-    required = tuple(each.encode_name for each in fields if _is_required(cls, each))
-    return known, required, kind.tag_field
-
-
-def _is_required(cls: type[Struct], field: inspect.Field) -> bool:
-    """Whether a key must be there; a part that writes all of them needs those with content.
-
-    None and empty arrays may be newer than a document.
-    """
-    if field.required or _marks(field).get("required"):
-        return True
-    writes_all = not cls.__struct_config__.omit_defaults
-    return writes_all and field.default not in (None, (), NODEFAULT)
-
-
-def _marks(field: inspect.Field) -> dict[str, Any]:
-    """Return what :data:`NULLABLE` and its like say of a field."""
-    kind = field.type
-    return (kind.extra or {}) if isinstance(kind, inspect.Metadata) else {}
-
-
-def _takes_null(cls: type[Struct], field: inspect.Field) -> bool:
-    """Whether null is a value of a field; where None stands for a missing key, it is none."""
-    kind, marks = field.type, _marks(field)
-    if isinstance(kind, inspect.Metadata):
-        kind = kind.type
-    leaves_out = field.default is None and cls.__struct_config__.omit_defaults
-    return _includes_none(kind) and (not leaves_out or "nullable" in marks)
+        read = None if getattr(cls, "CHECKED", False) else _reader(each.type)
+        known[each.encode_name] = each.name, read, takes_null
+        # A part that writes all keys needs those with content. None and empty arrays may be newer
+        # than a document.
+        has_content = not omits and each.default not in (None, (), NODEFAULT)
+        if each.required or marks.get("required") or has_content:
+            required.append(each.encode_name)
+    return known, tuple(required), kind.tag_field
 
 
 def _includes_none(kind: inspect.Type) -> bool:

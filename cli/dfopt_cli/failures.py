@@ -13,6 +13,7 @@ from typing import Any, NoReturn, Self, TypeVar
 from typer import BadParameter, Exit
 
 from dfopt.errors import DfoptError, DfoptWarning
+from dfopt.files import storage
 from dfopt.files.storage import NO_SUCH_FILE, shown_name
 from dfopt_cli.completion import kinds_of
 from dfopt_cli.exit_codes import FAILED
@@ -53,12 +54,8 @@ def naming(file: str) -> Iterator[None]:
 
     Errors that name a file already keep it.
     """
-    shown = shown_name(file)
-    with warnings_of(shown):
-        try:
-            yield
-        except DfoptError as error:
-            raise error if error.file else error.in_file(shown) from None
+    with warnings_of(shown_name(file)), storage.naming(file):
+        yield
 
 
 @contextmanager

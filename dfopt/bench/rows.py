@@ -26,7 +26,7 @@ from dfopt.files import (
     read_instance,
 )
 from dfopt.files.formats import Format, document_format
-from dfopt.files.storage import STANDARD_INPUT
+from dfopt.files.storage import STANDARD_INPUT, naming
 from dfopt.parallel import available_processors
 from dfopt.problem.instance import Instance
 from dfopt.problem.penalties import PenaltyMatrix
@@ -134,13 +134,11 @@ def _files_of(path: str | Path) -> Iterable[tuple[Path, str | None]]:
         file = index
     if document_format(file) != Format.INSTANCE_INDEX:
         return [(file, None)]
-    try:
+    with naming(file):
         rows = at(
             "instances", reader(tuple[dict[str, Any], ...]), read_document(file).get("instances")
         )
         listed = [at(f"instances[{place}]", _listed, row) for place, row in enumerate(rows)]
-    except DfoptError as error:
-        raise error.in_file(str(file)) from None
     if not listed:
         raise FileError("is empty; list some", place="instances", file=str(file))
     return [(file.parent / name, sha256) for name, sha256 in listed]

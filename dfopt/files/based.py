@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 
 from dfopt.errors import DfoptError, FileError
 from dfopt.files.formats import Format, parse_toml_of
-from dfopt.files.storage import STANDARD_INPUT, read_text, shown_name
+from dfopt.files.storage import STANDARD_INPUT, naming, read_text, shown_name
 from dfopt.files.strict import Document, check_document
 from dfopt.structs import DocumentPart
 from dfopt.type_reader import reader
@@ -92,11 +92,9 @@ class BasedFormat(Generic[T]):
         name, is_shipped = str(path), self.is_shipped(str(path))
         while True:
             folder = None if is_shipped or name == STANDARD_INPUT else Path(name).parent
-            try:
+            with naming(name):
                 document = parse_toml_of(self._text(name, is_shipped), self.format)
                 check_document(document)  # TOML knows infinite numbers, which mean nothing here
-            except DfoptError as error:
-                raise error if error.file else error.in_file(shown_name(name)) from None
             if folder is not None:
                 self.in_folder(document, folder)
             if layers:

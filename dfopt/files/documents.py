@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from dfopt.errors import DfoptError
 from dfopt.files.formats import Format, check_format, parse_toml_of, read_json
 from dfopt.files.result_1 import of_today
-from dfopt.files.storage import read_text, shown_name, write_text
+from dfopt.files.storage import naming, read_text, write_text
 from dfopt.files.strict import Document, check_document, document_digest, document_text
 from dfopt.problem.instance import Instance
 from dfopt.problem.penalties import Penalty
@@ -59,18 +58,14 @@ class DocumentType(Generic[T]):
             With file, place and remedy, when the file holds nothing of this type.
         """
         document = read_json(path, self.format)
-        try:
+        with naming(path):
             return self.read_parsed(document)
-        except DfoptError as error:
-            raise error.in_file(shown_name(path)) from None
 
     def read_toml(self, path: str | Path) -> T:
         """Return what a file of TOML describes; see :meth:`read`."""
         text = read_text(path)
-        try:
+        with naming(path):
             return self.from_toml(text)
-        except DfoptError as error:
-            raise error.in_file(shown_name(path)) from None
 
     def from_toml(self, text: str, **defaults: object) -> T:
         """Return what a text of TOML describes.

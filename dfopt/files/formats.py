@@ -13,7 +13,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from dfopt.errors import DfoptError, FileError
-from dfopt.files.storage import PEEK, first_bytes, read_text, shown_name
+from dfopt.files.storage import PEEK, first_bytes, naming, read_text
 from dfopt.files.strict import Document, parse_document, parse_toml
 from dfopt.type_reader import described_value
 
@@ -168,12 +168,10 @@ def read_json(path: str | Path, expected: Format) -> Document:
         When the file cannot be read, or is no strict JSON of this format.
     """
     text = read_text(path)
-    try:
+    with naming(path):
         with telling_kinds(text, expected):
             document = _parsed(text, expected)
         check_format(document, expected)
-    except FileError as error:
-        raise error.in_file(shown_name(path)) from None
     return document
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, BinaryIO, cast
 
-from dfopt.errors import FileError
+from dfopt.errors import DfoptError, FileError
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -141,6 +141,15 @@ class _FullReads(io.RawIOBase):
                 view[filled : filled + len(data)] = data
                 filled += len(data)
         return filled
+
+
+@contextlib.contextmanager
+def naming(path: str | Path) -> Iterator[None]:
+    """Let every :class:`DfoptError` raised within name a file, but for those that name one."""
+    try:
+        yield
+    except DfoptError as error:
+        raise error if error.file else error.in_file(shown_name(path)) from None
 
 
 @contextlib.contextmanager

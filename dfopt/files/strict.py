@@ -21,7 +21,7 @@ from typing import Any
 
 from dfopt.checks import described
 from dfopt.errors import FileError
-from dfopt.files.storage import read_text, shown_name
+from dfopt.files.storage import naming, read_text
 from dfopt.type_reader import described_value, shown_place
 
 Document = dict[str, Any]
@@ -53,10 +53,8 @@ def read_document(path: str | Path) -> Document:
         When the file cannot be read or is not strict JSON.
     """
     text = read_text(path)
-    try:
+    with naming(path):
         return parse_document(text)
-    except FileError as error:
-        raise error.in_file(shown_name(path)) from None
 
 
 def parse_document(text: str) -> Document:

@@ -6,14 +6,18 @@ same lines are read again one by one, to name the mistake and its line.
 
 from __future__ import annotations
 
+import heapq
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from operator import itemgetter
 from typing import Annotated, Any, BinaryIO, Literal
 
 import msgspec
 import numpy as np
 from msgspec import UNSET, Meta, UnsetType
+from numpy.typing import NDArray
 
 from dfopt.errors import DfoptError, FileError
 from dfopt.files.formats import Format, check_format
@@ -22,7 +26,7 @@ from dfopt.files.strict import parse_document
 from dfopt.problem.cache import Leaves
 from dfopt.problem.instance import CpuCount
 from dfopt.structs import DocumentPart, Natural, Positive, document_of, replace
-from dfopt.trace.events import Forks, Integers, Numbers, Wakeups
+from dfopt.trace.events import Forks, Integers, Wakeups
 from dfopt.trace.stretches import first_disorder, quality_of
 from dfopt.trace.trace import (
     LEAVES,
@@ -479,11 +483,7 @@ def write_dfopt_trace(trace: Trace, stream: BinaryIO) -> None:
         for name, task in zip(tasks, trace.tasks, strict=True)
         if task.weight is not None
     ]
-    stream.write("".join([f"{_json(header)}\n", *weights]).encode())
-    others, times = _other_lines(trace, tasks)
-    # They stand before the dispatches that start with them or after them.
-    places = np.searchsorted(trace.start, times, side="left")
-    columns: list[tuple[str, Any, Sequence[str] | None]] = [
+    dispatches = _lines(
         ("cpu", trace.cpu, None),
         ("start", trace.start, None),
         ("end", trace.end, None),
@@ -494,58 +494,51 @@ def write_dfopt_trace(trace: Trace, stream: BinaryIO) -> None:
         ("comm", trace.comm, [*map(_json, trace.comms)]),
         ("leaves", trace.leaves, [*map(_json, LEAVES)]),
         ("stop", trace.stop, [*map(_json, STOPS)]),
-    ]
-    for first in range(0, len(trace) + 1, LINES_AT_ONCE):
-        rows = slice(first, first + LINES_AT_ONCE)
-        lines = _lines(
-            *(
-                _texts(key, column[rows], words)
-                for key, column, words in columns
-                if column is not None
-            )
-        )
-        here = slice(*np.searchsorted(places, [first, first + LINES_AT_ONCE]).tolist())
-        lines = np.insert(np.array(lines, object), places[here] - first, others[here]).tolist()
-        stream.write("".join(lines).encode())
+    )
+    # Other lines stand before the dispatches that start with them or after them.
+    started = zip(trace.start.tolist(), dispatches, strict=True)
+    lines = heapq.merge(_other_lines(trace, tasks), started, key=itemgetter(0))
+    stream.write("".join([f"{_json(header)}\n", *weights]).encode())
+    while piece := "".join(line for _, line in islice(lines, LINES_AT_ONCE)):
+        stream.write(piece.encode())
 
 
 def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
-def _texts(key: str, column: Integers | Numbers, words: Sequence[str] | None = None) -> list[str]:
-    """Return the key and its value for each row, nothing where it is not given.
-
-    Parameters
-    ----------
-    key, column
-        The key, and its values or their numbers.
-    words
-        The values by their numbers, as JSON; None: the column has the values.
-    """
-    if words is None:
-        return [f', "{key}": {value}' if value != NOT_GIVEN else "" for value in column.tolist()]
-    texts = [*(f', "{key}": {word}' for word in words), ""]  # NOT_GIVEN means the last one
-    return [texts[number] for number in column.tolist()]
+Written = tuple[str, NDArray[Any] | None, Sequence[str] | None]
+"""A key, the column of its values or of their numbers, and the values by their numbers as JSON."""
 
 
-def _lines(*columns: Sequence[str]) -> list[str]:
-    """Return a line for each row, with the texts of all columns."""
-    return [f"{{{''.join(texts)[2:]}}}\n" for texts in zip(*columns, strict=True)]
+def _lines(*columns: Written) -> Iterator[str]:
+    """Yield a line for each row, with the values that are given."""
+    texts = (_texts(key, column, words) for key, column, words in columns if column is not None)
+    return (f"{{{''.join(row)[2:]}}}\n" for row in zip(*texts, strict=True))
 
 
-def _other_lines(trace: Trace, tasks: list[str]) -> tuple[Any, Integers]:
-    """Return the lines of gaps and events, in order of time, and these times."""
+def _texts(key: str, column: NDArray[Any], words: Sequence[str] | None) -> Iterator[str]:
+    """Yield the key and its value for each row, nothing where it is not given."""
+    texts = [*(f', "{key}": {word}' for word in words or ()), ""]  # NOT_GIVEN means the last one
+    for first in range(0, len(column), LINES_AT_ONCE):
+        values = column[first : first + LINES_AT_ONCE].tolist()
+        if words is None:
+            yield from (f', "{key}": {value}' if value != NOT_GIVEN else "" for value in values)
+        else:
+            yield from (texts[value] for value in values)
+
+
+def _other_lines(trace: Trace, tasks: list[str]) -> list[tuple[int, str]]:
+    """Return the lines of gaps and events with their times, in order of time."""
     gaps, forks = trace.gaps, trace.forks
-    ran_last = np.full(len(gaps), NOT_GIVEN) if gaps.task is None else gaps.task
     spans = [f"[{start}, {end}]" for start, end in zip(gaps.start, gaps.end, strict=True)]
     lines = _lines(
-        _texts("cpu", gaps.cpu),
-        _texts("gap", np.arange(len(gaps)), spans),
-        _texts("reason", gaps.reason, [*map(_json, gaps.reasons)]),
-        _texts("task", ran_last, tasks),
+        ("cpu", gaps.cpu, None),
+        ("gap", np.arange(len(gaps)), spans),
+        ("reason", gaps.reason, [*map(_json, gaps.reasons)]),
+        ("task", gaps.task, tasks),
     )
-    times = [gaps.start]
+    found = list(zip(gaps.start.tolist(), lines, strict=True))
     first, usual = trace.first_wakeups, trace.wakeups
     for event, cause, time, by, task in (
         ("fork", "parent", forks.time, forks.parent, forks.child),
@@ -554,12 +547,8 @@ def _other_lines(trace: Trace, tasks: list[str]) -> tuple[Any, Integers]:
     ):
         # Idle threads are no tasks.
         known = (task >= 0) & ((by >= 0) | (event != "fork"))
-        lines += _lines(
-            _texts(event, time[known]),
-            _texts("task", task[known], tasks),
-            _texts(cause, by[known], tasks),
+        lines = _lines(
+            (event, time[known], None), ("task", task[known], tasks), (cause, by[known], tasks)
         )
-        times.append(time[known])
-    joined = np.concatenate(times)
-    order = np.argsort(joined, kind="stable")
-    return np.array(lines, object)[order], joined[order]
+        found += zip(time[known].tolist(), lines, strict=True)
+    return sorted(found, key=itemgetter(0))

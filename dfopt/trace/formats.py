@@ -12,9 +12,16 @@ from enum import Enum
 from pathlib import Path
 from typing import BinaryIO
 
-from dfopt.errors import DfoptError, FileError
+from dfopt.errors import FileError
 from dfopt.files.formats import Format, named_format, other_kind
-from dfopt.files.storage import BYTE_ORDER_MARK, GZIP_MAGIC, PEEK, opened, replacing, shown_name
+from dfopt.files.storage import (
+    BYTE_ORDER_MARK,
+    GZIP_MAGIC,
+    PEEK,
+    naming,
+    opened,
+    replacing,
+)
 from dfopt.structs import replace
 from dfopt.trace.chrome import read_chrome, write_chrome
 from dfopt.trace.dfopt_trace import read_dfopt_trace, write_dfopt_trace
@@ -122,11 +129,8 @@ def read_trace(path: str | Path, *, name: str | None = None) -> Trace:
     DfoptError
         When there is no such file, or when it holds no trace that can be trusted.
     """
-    try:
-        with opened(path) as stream:
-            trace = READERS[format_of(stream.peek(PEEK))](stream)
-    except DfoptError as error:
-        raise error.in_file(shown_name(path)) from None
+    with naming(path), opened(path) as stream:
+        trace = READERS[format_of(stream.peek(PEEK))](stream)
     if name is None:
         return trace
     return replace(trace, header=replace(trace.header, name=name))
@@ -267,13 +271,11 @@ def write_trace(trace: Trace, path: str | Path, *, costs: Integers | None = None
     """
     write = writer_of(path)
     try:
-        with replacing(path) as stream:
+        with naming(path), replacing(path) as stream:
             if write in WITH_COSTS:
                 write(trace, stream, costs=costs)
             else:
                 write(trace, stream)
-    except FileError as error:
-        raise error.in_file(str(path)) from None
     except UnicodeEncodeError as error:
         raise FileError(
             f"a name in the trace holds {error.object[error.start]!a}, which is no text; rename it",

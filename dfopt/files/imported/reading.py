@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from dfopt.errors import DfoptError, FileError
+from dfopt.errors import FileError
 from dfopt.files.imported.bins import (
     is_bins_with_colours,
     is_bins_with_setups,
@@ -22,7 +22,7 @@ from dfopt.files.imported.tsplib import (
     read_ordering_matrix,
     read_tsplib,
 )
-from dfopt.files.storage import read_text, shown_name
+from dfopt.files.storage import naming, read_text
 from dfopt.problem.instance import Instance
 
 
@@ -95,17 +95,14 @@ def import_instance(path: str | Path, *, cpus: int | None = None) -> Instance:
         With file, line and remedy, when the file is of no known format, is cut off or contradicts
         itself, or says something that an instance cannot say.
     """
-    shown = shown_name(path)
     lines = source_lines(read_text(path))
-    try:
+    with naming(path):
         if not lines:
             raise FileError(f"is empty; name a file of {known_formats()}")
         for known in FORMATS:
             if known.recognises(lines):
                 return known.read(lines, stem(path), cpus)
         raise FileError(f"is of no known format; known are {known_formats()}", place=lines[0].place)
-    except DfoptError as error:
-        raise error.in_file(shown) from None
 
 
 def known_formats() -> str:

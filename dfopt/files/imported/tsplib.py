@@ -16,13 +16,13 @@ import math
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from dfopt.checks import LARGEST_TOTAL, described
 from dfopt.errors import FileError
 from dfopt.files.imported.source_text import SourceLine, check_acyclic, integers, is_integers
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyMatrix
-from dfopt.structs import replace
 
 PRECEDES = -1
 """An entry of a sequential ordering problem: the city of the column comes before the row's."""
@@ -52,6 +52,12 @@ class CityTable:
     lines: Sequence[SourceLine]
 
 
+def numbered(costs: Sequence[Sequence[int]], lines: Sequence[SourceLine]) -> CityTable:
+    """Return a table of cities whose names are their numbers, from 1."""
+    names = tuple(str(city) for city in range(1, len(costs) + 1))
+    return CityTable(names=names, costs=costs, lines=lines)
+
+
 def tour_instance(table: CityTable, name: str, source: str) -> Instance:
     """Return the instance whose optimum is the shortest tour through all cities.
 
@@ -71,12 +77,15 @@ def tour_instance(table: CityTable, name: str, source: str) -> Instance:
                 f"the row of city {table.names[city]} has the cost {least}; "
                 "a tour needs costs of at least 0"
             )
-    first, *others = range(len(table.names))
-    return replace(
-        _path(table, first, others, first),
+    first, *others = table.names
+    return _path(
+        table,
+        0,
+        objective=Objective.TOTAL_PENALTY,
+        tasks=tuple(Task(id=name, type=name) for name in others),
         name=name,
         description=f"the shortest tour through {len(table.names)} cities: it begins and ends in "
-        f"{table.names[first]}, and every other city is a task",
+        f"{first}, and every other city is a task",
         source=source,
     )
 
@@ -95,37 +104,50 @@ def ordering_instance(table: CityTable, name: str, source: str) -> Instance:
         first city to the last one, or cities wait for each other in a cycle.
     """
     check_size(table)
-    first, *others, last = range(len(table.names))
     check_ordering(table)
+    names = table.names
     after = {
-        table.names[city]: tuple(
-            table.names[other] for other in others if table.costs[city][other] == PRECEDES
+        name: tuple(
+            before for before, cost in zip(names[1:-1], row[1:-1], strict=True) if cost == PRECEDES
         )
-        for city in others
+        for name, row in zip(names[1:-1], table.costs[1:-1], strict=True)
     }
-    check_acyclic(after, dict(zip(table.names, table.lines, strict=True)))
-    path = _path(table, first, others, last)
-    return replace(
-        path,
-        name=name,
-        description=f"the best order of {len(table.names)} cities with precedence: from "
-        f"{table.names[first]} to {table.names[last]}, and every other city is a task",
-        source=source,
+    check_acyclic(after, dict(zip(names, table.lines, strict=True)))
+    return _path(
+        table,
+        len(names) - 1,
         objective=Objective.MAKESPAN,
-        tasks=tuple(replace(task, after=after[task.id]) for task in path.tasks),
+        tasks=tuple(Task(id=name, type=name, after=after[name]) for name in after),
+        name=name,
+        description=f"the best order of {len(names)} cities with precedence: from {names[0]} to "
+        f"{names[-1]}, and every other city is a task",
+        source=source,
     )
 
 
-def _path(table: CityTable, first: int, others: Sequence[int], last: int) -> Instance:
-    """Return the instance whose tasks are the cities between the first one and the last one."""
-    return Instance(
-        cpus=1,
-        objective=Objective.TOTAL_PENALTY,
-        penalty=table_of(table, first, others, last),
-        cold_start=True,
-        final_write_back=True,
-        tasks=tuple(Task(id=table.names[city], type=table.names[city]) for city in others),
+def _path(table: CityTable, last: int, **others: Any) -> Instance:
+    """Return the instance of the cities between the first one and the last one.
+
+    What no schedule pays needs some number all the same: the diagonal is 0, and from a city to
+    one that comes before it the largest cost between tasks is charged.
+    """
+    costs, names = table.costs, table.names
+    tasks = [city for city in range(1, len(names)) if city != last]
+    largest = max((costs[row][column] for row in tasks for column in tasks if row != column),
+                  default=0)  # fmt: skip
+
+    def cost(row: int, column: int) -> int:
+        if row == column:
+            return 0
+        return max(0, largest) if costs[row][column] == PRECEDES else costs[row][column]
+
+    penalty = PenaltyMatrix(
+        types=tuple(names[city] for city in tasks),
+        switch=tuple(tuple(cost(row, column) for column in tasks) for row in tasks),
+        start=tuple(costs[0][city] for city in tasks),
+        finish=tuple(costs[city][last] for city in tasks),
     )
+    return Instance(cpus=1, penalty=penalty, cold_start=True, final_write_back=True, **others)
 
 
 def check_size(table: CityTable) -> None:
@@ -165,29 +187,6 @@ def check_ordering(table: CityTable) -> None:
             )
 
 
-def table_of(table: CityTable, first: int, others: Sequence[int], last: int) -> PenaltyMatrix:
-    """Return the switch costs between the cities that are tasks.
-
-    What no schedule pays needs some number all the same: the diagonal is 0, and from a city to
-    one that comes before it the largest cost between tasks is charged.
-    """
-    costs = table.costs
-    largest = max((costs[row][column] for row in others for column in others if row != column),
-                  default=0)  # fmt: skip
-
-    def cost(row: int, column: int) -> int:
-        if row == column:
-            return 0
-        return max(0, largest) if costs[row][column] == PRECEDES else costs[row][column]
-
-    return PenaltyMatrix(
-        types=tuple(table.names[city] for city in others),
-        switch=tuple(tuple(cost(row, column) for column in others) for row in others),
-        start=tuple(costs[first][city] for city in others),
-        finish=tuple(costs[city][last] for city in others),
-    )
-
-
 WEIGHTS, COORDINATES = "EDGE_WEIGHT_SECTION", "NODE_COORD_SECTION"
 IGNORED_SECTIONS = {"DISPLAY_DATA_SECTION"}
 TYPES = ("TSP", "ATSP", "SOP")
@@ -196,48 +195,29 @@ _KEYWORD = re.compile(r"([A-Z][A-Z0-9_]*)\s*:\s*(.*)")
 _SECTION = re.compile(r"([A-Z][A-Z0-9_]*_SECTION)\s*:?")
 _NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]{1,3})?")
 
-Cells = Iterator[tuple[int, int]]
-
-
-def all_cells(size: int) -> Cells:
-    """Yield all cells, row by row."""
-    return ((row, column) for row in range(size) for column in range(size))
-
-
-def upper_rows(size: int) -> Cells:
-    """Yield the cells above the diagonal, row by row."""
-    return ((row, column) for row in range(size) for column in range(row + 1, size))
-
-
-def lower_rows(size: int) -> Cells:
-    """Yield the cells below the diagonal, row by row."""
-    return ((row, column) for row in range(size) for column in range(row))
-
-
-def upper_diagonal_rows(size: int) -> Cells:
-    """Yield the cells of the diagonal and above it, row by row."""
-    return ((row, column) for row in range(size) for column in range(row, size))
-
-
-def lower_diagonal_rows(size: int) -> Cells:
-    """Yield the cells of the diagonal and below it, row by row."""
-    return ((row, column) for row in range(size) for column in range(row + 1))
-
-
 FULL = "FULL_MATRIX"
 
-# A symmetric table is the same by rows and by columns of its other half.
-LAYOUTS: dict[str, Callable[[int], Cells]] = {
-    FULL: all_cells,
-    "UPPER_ROW": upper_rows,
-    "LOWER_ROW": lower_rows,
-    "UPPER_DIAG_ROW": upper_diagonal_rows,
-    "LOWER_DIAG_ROW": lower_diagonal_rows,
-    "UPPER_COL": lower_rows,
-    "LOWER_COL": upper_rows,
-    "UPPER_DIAG_COL": lower_diagonal_rows,
-    "LOWER_DIAG_COL": upper_diagonal_rows,
+ROWS: dict[str, Callable[[int, int], range]] = {
+    FULL: lambda size, _: range(size),
+    "UPPER_ROW": lambda size, row: range(row + 1, size),
+    "LOWER_ROW": lambda _, row: range(row),
+    "UPPER_DIAG_ROW": lambda size, row: range(row, size),
+    "LOWER_DIAG_ROW": lambda _, row: range(row + 1),
 }
+"""The columns of a row that are listed, by the number of cities and the row."""
+
+LAYOUTS = ROWS | {
+    # A symmetric table is the same by rows and by columns of its other half.
+    f"{half}{diagonal}_COL": ROWS[f"{other}{diagonal}_ROW"]
+    for diagonal in ("", "_DIAG")
+    for half, other in (("UPPER", "LOWER"), ("LOWER", "UPPER"))
+}
+
+
+def cells(layout: str, size: int) -> Iterator[tuple[int, int]]:
+    """Return the cells that a layout lists, row by row."""
+    return ((row, column) for row in range(size) for column in LAYOUTS[layout](size, row))
+
 
 Point = tuple[float, float]
 
@@ -248,32 +228,6 @@ LARGEST_COORDINATE = 1e12
 def rounded(length: float) -> int:
     """Return the nearest integer; halves go up."""
     return math.floor(length + 0.5)
-
-
-def euclidean(point: Point, other: Point) -> int:
-    """Return the rounded distance in the plane."""
-    return rounded(math.dist(point, other))
-
-
-def rounded_up(point: Point, other: Point) -> int:
-    """Return the distance in the plane, rounded up."""
-    return math.ceil(math.dist(point, other))
-
-
-def manhattan(point: Point, other: Point) -> int:
-    """Return the rounded sum of the differences of both coordinates."""
-    return rounded(abs(point[0] - other[0]) + abs(point[1] - other[1]))
-
-
-def maximum(point: Point, other: Point) -> int:
-    """Return the larger of both rounded differences of coordinates."""
-    return max(rounded(abs(point[0] - other[0])), rounded(abs(point[1] - other[1])))
-
-
-def pseudo_euclidean(point: Point, other: Point) -> int:
-    """Return the distance in the plane over √10, rounded up."""
-    squares = (point[0] - other[0]) ** 2 + (point[1] - other[1]) ** 2
-    return math.ceil(math.sqrt(squares / 10.0))
 
 
 def geographical(point: Point, other: Point) -> int:
@@ -303,13 +257,19 @@ EARTH_RADIUS_KM = 6378.388
 """Both as in TSPLIB, so that distances come out the same."""
 
 DISTANCES: dict[str, Callable[[Point, Point], int]] = {
-    "EUC_2D": euclidean,
-    "CEIL_2D": rounded_up,
-    "MAN_2D": manhattan,
-    "MAX_2D": maximum,
-    "ATT": pseudo_euclidean,
+    "EUC_2D": lambda point, other: rounded(math.dist(point, other)),
+    "CEIL_2D": lambda point, other: math.ceil(math.dist(point, other)),
+    "MAN_2D": lambda point, other: rounded(sum(_differences(point, other))),
+    "MAX_2D": lambda point, other: max(map(rounded, _differences(point, other))),
+    "ATT": lambda point, other: math.ceil(
+        math.sqrt(sum(length**2 for length in _differences(point, other)) / 10.0)
+    ),
     "GEO": geographical,
 }
+
+
+def _differences(point: Point, other: Point) -> tuple[float, float]:
+    return abs(point[0] - other[0]), abs(point[1] - other[1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -421,7 +381,7 @@ def explicit(file: TsplibFile, problem: str) -> CityTable:
         found = integers(line, least=-LARGEST_TOTAL)
         numbers += found
         places += [line] * len(found)
-    count = sum(1 for _ in LAYOUTS[layout](size))
+    count = sum(1 for _ in cells(layout, size))
     # A sequential ordering repeats its dimension before its weights.
     if problem == "SOP" and len(numbers) == count + 1 and numbers[0] == size:
         del numbers[0], places[0]
@@ -433,21 +393,20 @@ def explicit(file: TsplibFile, problem: str) -> CityTable:
         )
     costs = [[0] * size for _ in range(size)]
     firsts = [begin] * size
-    for (row, column), number, place in zip(LAYOUTS[layout](size), numbers, places, strict=True):
+    for (row, column), number, place in zip(cells(layout, size), numbers, places, strict=True):
         costs[row][column] = number
         if layout != FULL:
             costs[column][row] = number
         elif column == 0:
             firsts[row] = place
     # Programs differ in which half they take then, so it is not guessed.
-    for row, column in upper_rows(size) if problem == "TSP" else ():
+    for row, column in cells("UPPER_ROW", size) if problem == "TSP" else ():
         if costs[row][column] != costs[column][row]:
             raise firsts[row].error(
                 f"the way from city {row + 1} to {column + 1} is {costs[row][column]}, and back "
                 f"{costs[column][row]}, but TYPE is TSP; write ATSP if ways differ, or correct one"
             )
-    names = tuple(str(city) for city in range(1, size + 1))
-    return CityTable(names=names, costs=costs, lines=firsts)
+    return numbered(costs, firsts)
 
 
 def by_distance(file: TsplibFile, weights: str) -> CityTable:
@@ -514,7 +473,4 @@ def read_ordering_matrix(lines: list[SourceLine], name: str) -> Instance:
         raise rows[-1].error(
             f"the table ends with {len(costs)} rows, and it has {size} columns; get the whole file"
         )
-    names = tuple(str(city) for city in range(1, size + 1))
-    return ordering_instance(
-        CityTable(names=names, costs=costs, lines=rows), name, "table of a sequential ordering"
-    )
+    return ordering_instance(numbered(costs, rows), name, "table of a sequential ordering")
