@@ -311,10 +311,9 @@ def write_chrome(trace: Trace, stream: BinaryIO, *, costs: Integers | None = Non
         When times are too long.
     """
     factor = nanoseconds_per_unit(trace)
-    counters = iter(()) if costs is None else _counters(trace, costs, factor)
-    events = chain(
-        _names(trace), _dispatch_lines(trace, factor), _gap_lines(trace, factor), counters
-    )
+    events = chain(_names(trace), _slice_lines(trace, factor), _gap_lines(trace, factor))
+    if costs is not None:
+        events = chain(events, _counters(trace, costs, factor))
     before = '{"displayTimeUnit": "ns", "traceEvents": [\n'
     while piece := ",\n".join(islice(events, AT_ONCE)):
         stream.write(f"{before}{piece}".encode())
@@ -324,56 +323,40 @@ def write_chrome(trace: Trace, stream: BinaryIO, *, costs: Integers | None = Non
 
 def _names(trace: Trace) -> Iterator[str]:
     """Yield the metadata; it also tells how many CPUs there are."""
-    yield _metadata("process_name", 0, CPUS)
-    for cpu in range(trace.cpus):
-        yield _metadata("thread_name", cpu, f"CPU {cpu}")
+    names = [("process_name", 0, CPUS)]
+    names += [("thread_name", cpu, f"CPU {cpu}") for cpu in range(trace.cpus)]
+    for event, cpu, name in names:
+        metadata = {"ph": "M", "pid": PROCESS, "tid": cpu, "name": event, "args": {"name": name}}
+        yield _json(metadata)
 
 
-def _metadata(event: str, cpu: int, name: str) -> str:
-    return _json({"ph": "M", "pid": PROCESS, "tid": cpu, "name": event, "args": {"name": name}})
-
-
-def _dispatch_lines(trace: Trace, factor: int) -> Iterator[str]:
+def _slice_lines(trace: Trace, factor: int) -> Iterator[str]:
     names = [_json(task.name) for task in trace.tasks]
     fragments = [f', "cat": {_json(name)}' for name in trace.fragments] + [""]  # UNMANAGED is -1
-    for row, (cpu, start, end, task, fragment) in enumerate(
-        zip(
-            trace.cpu.tolist(),
-            (trace.start * factor).tolist(),
-            (trace.end * factor).tolist(),
-            trace.task.tolist(),
-            trace.fragment.tolist(),
-            strict=True,
-        )
+    columns = zip(trace.task.tolist(), trace.fragment.tolist(), strict=True)
+    for row, (begin, (task, fragment)) in enumerate(
+        zip(_slices_begun(trace, factor), columns, strict=True)
     ):
-        notes = _notes(trace, row)
+        notes, comm = trace.notes_of(row), trace.comm_of(row)
+        notes |= {} if comm is None else {"comm": comm}
         more = f', "args": {_json(notes)}' if notes else ""
-        yield _slice_line(cpu, start, end, f"{names[task]}{fragments[fragment]}{more}")
+        yield f"{begin}{names[task]}{fragments[fragment]}{more}}}"
 
 
 def _gap_lines(trace: Trace, factor: int) -> Iterator[str]:
     gaps = trace.gaps
-    for cpu, start, end, reason in zip(
-        gaps.cpu.tolist(),
-        (gaps.start * factor).tolist(),
-        (gaps.end * factor).tolist(),
-        gaps.reason.tolist(),
-        strict=True,
-    ):
-        name = _json(gaps.reasons[reason])
-        yield _slice_line(cpu, start, end, f'{name}, "cat": "gap", "args": {{"gap": true}}')
+    for begin, reason in zip(_slices_begun(gaps, factor), gaps.reason.tolist(), strict=True):
+        yield f'{begin}{_json(gaps.reasons[reason])}, "cat": "gap", "args": {{"gap": true}}}}'
 
 
-def _slice_line(cpu: int, start: int, end: int, rest: str) -> str:
-    return (
-        f'{{"ph": "X", "pid": {PROCESS}, "tid": {cpu}, "ts": {_in_microseconds(start)}, '
-        f'"dur": {_in_microseconds(end - start)}, "name": {rest}}}'
-    )
-
-
-def _notes(trace: Trace, row: int) -> dict[str, int | str]:
-    comm = trace.comm_of(row)
-    return trace.notes_of(row) | ({} if comm is None else {"comm": comm})
+def _slices_begun(rows: Trace | Gaps, factor: int) -> Iterator[str]:
+    """Yield the events of dispatches or gaps up to their names."""
+    columns = (rows.cpu, rows.start * factor, rows.end * factor)
+    for cpu, start, end in zip(*(column.tolist() for column in columns), strict=True):
+        yield (
+            f'{{"ph": "X", "pid": {PROCESS}, "tid": {cpu}, "ts": {_in_microseconds(start)}, '
+            f'"dur": {_in_microseconds(end - start)}, "name": '
+        )
 
 
 def _counters(trace: Trace, costs: Integers, factor: int) -> Iterator[str]:

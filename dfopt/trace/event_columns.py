@@ -7,7 +7,9 @@ A pattern of :mod:`dfopt.trace.kernel_text` finds the fields of many lines at on
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from operator import itemgetter
 from typing import Any
 
@@ -112,53 +114,15 @@ def _parsed(numbers: bytes) -> Integers:
     return np.fromstring(numbers, np.int64, sep=" ") if numbers else np.empty(0, np.int64)
 
 
-class _Numbers(dict[bytes, int]):
-    """The numbers of words; a function tells that of a new word."""
-
-    def __init__(self, number_of: Callable[[bytes], int]) -> None:
-        super().__init__()
-        self._number_of = number_of
-
-    def __missing__(self, word: bytes) -> int:
-        number = self[word] = self._number_of(word)
-        return number
-
-    def column(self, words: Sequence[bytes], kind: type[np.signedinteger[Any]]) -> NDArray[Any]:
-        return np.fromiter(map(self.__getitem__, words), kind, len(words))
-
-
-class _Growing:
-    """Columns that grow piece by piece."""
-
-    def __init__(self) -> None:
-        self._pieces: list[tuple[NDArray[Any], ...]] = []
-
-    def __bool__(self) -> bool:
-        return bool(self._pieces)
-
-    def add(self, *columns: NDArray[Any]) -> None:
-        if len(columns[0]):
-            self._pieces.append(columns)
-
-    def clear(self) -> None:
-        self._pieces.clear()
-
-    def joined(self) -> list[NDArray[Any]]:
-        """Return the whole columns; none if there is no row."""
-        return [np.concatenate(column) for column in zip(*self._pieces, strict=True)]
-
-
 class EventColumns:
     """The events that were found so far."""
 
     def __init__(self) -> None:
         self._comms, self._fragments = Numbering(), Numbering()
-        self._comm_numbers = _Numbers(lambda word: self._comms[_text(_plain_comm(word))])
-        self._fragment_numbers = _Numbers(lambda word: self._fragments[_text(word)])
-        self._stops = _Numbers(stop_of)
-        self._switches, self._waking, self._wakeups = _Growing(), _Growing(), _Growing()
-        self._births, self._forks, self._exits = _Growing(), _Growing(), _Growing()
-        self._groups, self._marks = _Growing(), _Growing()
+        self._comm = cache(lambda word: self._comms[_text(_plain_comm(word))])
+        self._fragment = cache(lambda word: self._fragments[_text(word)])
+        self._stop = cache(stop_of)
+        self._pieces: defaultdict[str, list[tuple[NDArray[Any], ...]]] = defaultdict(list)
         self.switch_count = 0
 
     def add(self, rows: Sequence[Row], fields: Fields) -> None:
@@ -168,22 +132,23 @@ class EventColumns:
         ends = self._add_switches(switches, fields)
         births = self._add_wakeups(wakeups, fields)
         parent, child = fields.numbers(forks, "parent"), fields.numbers(forks, "child")
-        self._forks.add(fields.times(forks), parent, child)
-        self._exits.add(fields.times(exits), fields.numbers(exits, "ended"))
-        fragment = self._fragment_numbers.column(fields.words(marks, "mark"), np.int32)
-        self._marks.add(fields.times(marks), fields.running(marks), fragment)
+        self._keep("forks", fields.times(forks), parent, child)
+        self._keep("exits", fields.times(exits), fields.numbers(exits, "ended"))
+        fragment = _column(self._fragment, fields.words(marks, "mark"), np.int32)
+        self._keep("marks", fields.times(marks), fields.running(marks), fragment)
         known = fields.having([*switches, *wakeups, *forks, *exits, *marks], "tgid")
         # If no life begins or ends in these lines, one row for each thread is enough.
         self._add_groups(known, fields, once=not (ends or births or forks or exits))
 
     def _add_switches(self, rows: Sequence[Row], fields: Fields) -> bool:
         """Add switches, and return whether a thread ends in one of them."""
-        stop = self._stops.column(fields.words(rows, "state"), np.int8)
-        self._switches.add(
+        stop = _column(self._stop, fields.words(rows, "state"), np.int8)
+        self._keep(
+            "switches",
             fields.numbers(rows, "cpu"),
             fields.times(rows),
             fields.numbers(rows, "previous"),
-            self._comm_numbers.column(fields.words(rows, "comm"), np.int32),
+            _column(self._comm, fields.words(rows, "comm"), np.int32),
             stop,
             fields.numbers(rows, "next"),
             fields.numbers(rows, "priority"),
@@ -199,14 +164,11 @@ class EventColumns:
             waker[[word[2:3] in _HARD_INTERRUPTS for word in flags]] = 0
         woken = fields.numbers(rows, "woken")
         event = np.array(fields.words(rows, "wakeup"), bytes)
-        for columns, chosen in (
-            (self._waking, event == b"waking"),
-            (self._wakeups, event == b"wakeup"),
-            (self._births, event == b"wakeup_new"),
-        ):
-            columns.add(time[chosen], waker[chosen], woken[chosen])
-        if self._waking:
-            self._wakeups.clear()
+        for kind in ("waking", "wakeup", "wakeup_new"):
+            chosen = event == kind.encode()
+            self._keep(kind, time[chosen], waker[chosen], woken[chosen])
+        if "waking" in self._pieces:
+            self._pieces.pop("wakeup", None)
         return bool((event == b"wakeup_new").any())
 
     def _add_groups(self, rows: Sequence[Row], fields: Fields, *, once: bool) -> None:
@@ -215,22 +177,38 @@ class EventColumns:
         if once:
             pairs = pid[chosen].astype(np.int64) << 32 | tgid[chosen]
             chosen = chosen[np.unique(pairs, return_index=True)[1]]
-        self._groups.add(time[chosen], pid[chosen], tgid[chosen])
+        self._keep("groups", time[chosen], pid[chosen], tgid[chosen])
+
+    def _keep(self, kind: str, *columns: NDArray[Any]) -> None:
+        if len(columns[0]):
+            self._pieces[kind].append(columns)
+
+    def _joined(self, *kinds: str) -> list[NDArray[Any]]:
+        """Return the columns of the first of these kinds that has rows; none if none has."""
+        pieces = next((self._pieces[kind] for kind in kinds if kind in self._pieces), ())
+        return [np.concatenate(column) for column in zip(*pieces, strict=True)]
 
     def events(self) -> KernelEvents:
         """Return all events; a reader adds what it knows about the file."""
         # sched_wakeup counts only where there is no sched_waking: it comes later, when the woken
         # thread gets a CPU. Where there are no forks, first wake-ups tell who made a thread.
         return KernelEvents(
-            switches=Switches.of(self._switches.joined()),
-            wakeups=Wakeups.of((self._waking or self._wakeups).joined()),
-            first_wakeups=Wakeups.of(self._births.joined()),
-            forks=Forks.of((self._forks or self._births).joined()),
-            exits=Exits.of(self._exits.joined()),
-            groups=ThreadGroups.of(self._groups.joined()),
-            marks=Marks.of(self._marks.joined(), names=self._fragments.names),
+            switches=Switches.of(self._joined("switches")),
+            wakeups=Wakeups.of(self._joined("waking", "wakeup")),
+            first_wakeups=Wakeups.of(self._joined("wakeup_new")),
+            forks=Forks.of(self._joined("forks", "wakeup_new")),
+            exits=Exits.of(self._joined("exits")),
+            groups=ThreadGroups.of(self._joined("groups")),
+            marks=Marks.of(self._joined("marks"), names=self._fragments.names),
             comms=self._comms.names,
         )
+
+
+def _column(
+    number_of: Callable[[bytes], int], words: Sequence[bytes], kind: type[np.signedinteger[Any]]
+) -> NDArray[Any]:
+    """Return the numbers of words."""
+    return np.fromiter(map(number_of, words), kind, len(words))
 
 
 def _text(word: bytes) -> str:
