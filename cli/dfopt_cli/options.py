@@ -7,7 +7,7 @@ import functools
 import inspect
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_args, get_type_hints
 
@@ -165,37 +165,36 @@ def as_command(function: Callable[..., Result]) -> Callable[..., Result]:
     as ``Natural``, or by an option of Typer's.
 
     The fields of a dataclass that is a parameter are options, too, described by the docstring of
-    the dataclass. Typer sees each field as a parameter; the function gets the dataclass. Where
-    such a parameter has a default, the options have the defaults that it holds.
+    the dataclass; each has a default. Typer sees each field as a parameter; the function gets the
+    dataclass. Where such a parameter has a default, the options have the defaults that it holds.
     """
     meaning, said = described(function)
     signature = inspect.signature(function, eval_str=True)
     parameters: list[inspect.Parameter] = []
-    groups: dict[str, tuple[Any, list[str]]] = {}
+    groups: dict[str, Any] = {}
     for parameter in signature.parameters.values():
-        group = parameter.annotation
-        if not is_dataclass(group):
-            parameters.append(completed(parameter, said))
-            continue
-        hints = get_type_hints(group, include_extras=True)
-        of_group = dict(
-            pair for kind in parameter.annotation.__mro__ for pair in described(kind)[1].items()
-        )
-        groups[parameter.name] = (group, [field.name for field in fields(group)])
-        for field in fields(group):
-            default = getattr(parameter.default, field.name, field.default)
-            option = inspect.Parameter(
-                field.name,
-                inspect.Parameter.KEYWORD_ONLY,
-                default=inspect.Parameter.empty if default is MISSING else default,
-                annotation=hints[field.name],
-            )
-            parameters.append(completed(option, of_group))
+        own = [parameter]
+        group: type = parameter.annotation
+        if is_dataclass(group):
+            groups[parameter.name] = group
+            hints = get_type_hints(group, include_extras=True)
+            for kind in group.__mro__:
+                said |= described(kind)[1]
+            own = [
+                inspect.Parameter(
+                    field.name,
+                    inspect.Parameter.KEYWORD_ONLY,
+                    default=getattr(parameter.default, field.name, field.default),
+                    annotation=hints[field.name],
+                )
+                for field in fields(group)
+            ]
+        parameters += [completed(each, said) for each in own]
 
     @functools.wraps(function)
     def command(**values: Any) -> Result:
-        for name, (group, names) in groups.items():
-            values[name] = group(**{option: values.pop(option) for option in names})
+        for name, group in groups.items():
+            values[name] = group(**{field.name: values.pop(field.name) for field in fields(group)})
         return function(**values)
 
     command.__doc__ = meaning

@@ -15,8 +15,9 @@ import numpy as np
 from dfopt.errors import FileError
 from dfopt.files.storage import read_text, shown_name, write_text
 from dfopt.structs import replace
+from dfopt.trace.events import Marks
 from dfopt.trace.labels.inference import Inferred
-from dfopt.trace.labels.relabelling import Changes, label_changes
+from dfopt.trace.labels.relabelling import label_changes
 from dfopt.trace.labels.threads import Tids, report_unknown
 from dfopt.trace.trace import UNMANAGED, Trace
 
@@ -199,7 +200,7 @@ def _listed(lines: list[str], file: str) -> Iterator[LabelRow]:
 def _label_rows(trace: Trace, rows: Sequence[LabelRow], file: str) -> Trace:
     """Return a trace labelled by the rows of a table; ``file`` is its name in errors."""
     tids = Tids(trace, (row.tid for row in rows))
-    names = tuple(dict.fromkeys(row.df for row in rows if row.df is not None))
+    names = dict.fromkeys(row.df for row in rows if row.df is not None)
     numbers = {name: number for number, name in enumerate(names)}
     by_tid: defaultdict[str, list[LabelRow]] = defaultdict(list)
     for row in rows:
@@ -216,9 +217,9 @@ def _label_rows(trace: Trace, rows: Sequence[LabelRow], file: str) -> Trace:
     report_unknown(
         [(row.line, row.tid) for row in rows if not tids.tasks(row.tid)], len(rows), file
     )
-    task, time, fragment = np.array(found, np.int64).reshape(-1, 3).T
-    changes = Changes(task=task.astype(np.int32), time=time, fragment=fragment.astype(np.int32))
-    return label_changes(trace, changes, names)
+    task, time, df = np.array(found, np.int64).reshape(-1, 3).T
+    changes = Marks.of((time, task.astype(np.int32), df.astype(np.int32)), names=tuple(names))
+    return label_changes(trace, changes)
 
 
 def _check_apart(intervals: Sequence[LabelRow], tid: str, file: str) -> None:

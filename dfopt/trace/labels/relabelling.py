@@ -3,34 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from dfopt.structs import replace
-from dfopt.trace.events import Columns, Flags, Integers, Numbers, Stop
+from dfopt.trace.events import Flags, Integers, Marks, Numbers, Stop
 from dfopt.trace.moments import Moments
 from dfopt.trace.trace import UNMANAGED, Numbering, Trace
 
 BEFORE_ALL = np.iinfo(np.int64).min
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Changes(Columns):
-    """The moments from which on tasks use another fragment.
-
-    Parameters
-    ----------
-    task, time
-        The task and the moment. Before its first change a task is not managed. Of several changes
-        in one moment the last one counts.
-    fragment
-        Index into the fragments, or ``UNMANAGED``.
-    """
-
-    task: Numbers
-    time: Integers
-    fragment: Numbers
 
 
 def with_fragments(trace: Trace, fragment: Numbers, names: Sequence[str]) -> Trace:
@@ -61,8 +42,11 @@ def label_tasks(trace: Trace, names: Sequence[str | None]) -> Trace:
     return with_fragments(trace, of_task[trace.task], numbers.names)
 
 
-def label_changes(trace: Trace, changes: Changes, names: Sequence[str]) -> Trace:
+def label_changes(trace: Trace, changes: Marks) -> Trace:
     """Return a trace in which tasks change their fragments, and runs are cut where they do.
+
+    Before its first change a task is not managed; nor is it after one to ``UNMANAGED``. Of several
+    changes in one moment the last one counts.
 
     A change in the moment at which a run begins holds for the whole run. A change in the moment at
     which it ends does not touch it. So no part is empty.
@@ -88,24 +72,26 @@ def label_changes(trace: Trace, changes: Changes, names: Sequence[str]) -> Trace
     if stop is not None:  # all but the last part of a run could go on
         stop = np.where(is_last[order], stop, np.int8(Stop.PREEMPTED))
     cut = replace(cut, start=start[order], end=end[order], stop=stop)
-    return with_fragments(cut, changes.fragment[change[order]], names)
+    return with_fragments(cut, changes.df[change[order]], changes.names)
 
 
-def _in_effect(changes: Changes, tasks: int) -> Changes:
+def _in_effect(changes: Marks, tasks: int) -> Marks:
     """Return the changes that change anything, by task and time.
 
     Each task begins with a change to unmanaged before all times, so that it always has a change in
     effect.
     """
-    changes = Changes(
-        task=np.concatenate([np.arange(tasks, dtype=np.int32), changes.task]),
-        time=np.concatenate([np.full(tasks, BEFORE_ALL), changes.time]),
-        fragment=np.concatenate([np.full(tasks, UNMANAGED, np.int32), changes.fragment]),
+    before = Marks(
+        task=np.arange(tasks, dtype=np.int32),
+        time=np.full(tasks, BEFORE_ALL),
+        df=np.full(tasks, UNMANAGED, np.int32),
+        names=changes.names,
     )
+    changes = before.joined(changes)
     changes = changes.chosen(np.lexsort((changes.time, changes.task)))
     overruled = np.roll(_repeats(changes.task) & _repeats(changes.time), -1)
     changes = changes.chosen(~overruled)
-    idle = _repeats(changes.task) & _repeats(changes.fragment)
+    idle = _repeats(changes.task) & _repeats(changes.df)
     return changes.chosen(~idle)
 
 

@@ -18,7 +18,7 @@ from dfopt.trace.labels.inference import (
     label_by_inferred,
 )
 from dfopt.trace.labels.kernel_threads import kernel_threads
-from dfopt.trace.labels.relabelling import Changes, label_changes, label_tasks, with_fragments
+from dfopt.trace.labels.relabelling import label_changes, label_tasks, with_fragments
 from dfopt.trace.labels.threads import compiled_pattern
 from dfopt.trace.trace import UNMANAGED, Trace
 
@@ -182,14 +182,12 @@ def label_by_marks(trace: Trace) -> Trace:
     FileError
         When the trace has no marks.
     """
-    marks = trace.marks
-    if not len(marks.time):
+    if not len(trace.marks.time):
         raise FileError(
             "has no marks dfopt:df=ID; let threads write them to tracefs's trace_marker, or take "
             "another source of labels"
         )
-    changes = Changes(task=marks.task, time=marks.time, fragment=marks.df)
-    return label_changes(trace, changes, marks.names)
+    return label_changes(trace, trace.marks)
 
 
 def label_by_comm(trace: Trace, pattern: str) -> Trace:

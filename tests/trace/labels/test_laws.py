@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dfopt import replace
-from dfopt.trace.events import Stop
-from dfopt.trace.labels.relabelling import Changes, label_changes
+from dfopt.trace.events import Marks, Stop
+from dfopt.trace.labels.relabelling import label_changes
 from dfopt.trace.trace import UNMANAGED
 from tests.trace.traces import trace_from_rows, traces
 
@@ -23,10 +23,11 @@ def traces_and_changes(draw):
     )
     rows = draw(changes) if trace.tasks else []
     columns = [np.array([row[at] for row in rows], np.int64) for at in range(3)]
-    return trace, Changes(
+    return trace, Marks(
         task=columns[0].astype(np.int32),
         time=columns[1],
-        fragment=columns[2].astype(np.int32),
+        df=columns[2].astype(np.int32),
+        names=("A", "B", "C"),
     )
 
 
@@ -34,7 +35,7 @@ def in_effect(changes, task, time):
     """Return the fragment that a task uses at a time, straight from what changes mean."""
     fragment = UNMANAGED
     latest = None
-    for who, when, df in zip(changes.task, changes.time, changes.fragment, strict=True):
+    for who, when, df in zip(changes.task, changes.time, changes.df, strict=True):
         if who == task and when <= time and (latest is None or when >= latest):
             latest, fragment = when, df
     return fragment
@@ -48,7 +49,7 @@ def run_times(trace):
 @given(traces_and_changes())
 def test_cutting(drawn):
     trace, changes = drawn
-    cut = label_changes(trace, changes, ("A", "B", "C"))
+    cut = label_changes(trace, changes)
     assert run_times(cut) == run_times(trace)
     assert (np.diff(cut.start) >= 0).all()
     for name in ("cpu", "end", "task", "fragment", "lines", "leaves"):
@@ -70,8 +71,10 @@ def test_parts_of_a_run_say_why_they_stop():
         trace_from_rows([(0, 0, 9, "a", None, None, None), (0, 9, 12, "a", None, None, None)]),
         stop=np.array([Stop.SLEEPS, Stop.ENDS], np.int8),
     )
-    changes = Changes(task=np.array([0, 0]), time=np.array([3, 5]), fragment=np.array([0, 1]))
-    cut = label_changes(trace, changes, ("A", "B"))
+    changes = Marks(
+        task=np.array([0, 0]), time=np.array([3, 5]), df=np.array([0, 1]), names=("A", "B")
+    )
+    cut = label_changes(trace, changes)
     assert cut.start.tolist() == [0, 3, 5, 9]
     assert cut.stop.tolist() == [Stop.PREEMPTED, Stop.PREEMPTED, Stop.SLEEPS, Stop.ENDS]
     assert cut.stop.dtype == np.int8
@@ -80,7 +83,7 @@ def test_parts_of_a_run_say_why_they_stop():
 @given(traces_and_changes())
 def test_every_cpu_keeps_its_order_and_parts_of_a_run_differ(drawn):
     trace, changes = drawn
-    cut = label_changes(trace, changes, ("A", "B", "C"))
+    cut = label_changes(trace, changes)
     for cpu in range(trace.cpus):
         whole, parts = trace.cpu == cpu, np.flatnonzero(cut.cpu == cpu)
         assert (cut.start[parts][1:] >= cut.end[parts][:-1]).all()
