@@ -20,24 +20,20 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from operator import attrgetter, getitem, sub
+from operator import attrgetter, getitem
 from random import Random
 from typing import NamedTuple
 
 import numpy as np
 
 from dfopt.compare.attainable.check import WaitingLimit, check_schedule
-from dfopt.compare.attainable.placement_flow import (
-    FAR,
-    CpuPrices,
-    FixedTimeline,
-    PlacementNetwork,
-)
+from dfopt.compare.attainable.placement_flow import FAR, SOURCE, CpuPrices, PlacementNetwork
 from dfopt.compare.comparison_parts import OrderKept
 from dfopt.compare.dispatches import NONE, Dispatches
 from dfopt.errors import DfoptError
 from dfopt.structs import replace
 from dfopt.trace.events import Flags
+from dfopt.trace.trace import UNMANAGED
 
 WIDTH, WIDEST, MOST_KEPT = 16, 256, 800_000
 """For groups at most 16 states are kept after each item. For all CPUs more are kept if there are
@@ -89,23 +85,23 @@ def best_placement(dispatches: Dispatches) -> BestPlacement:
     """
     for problem in check_schedule(dispatches, WaitingLimit()):
         raise DfoptError(problem)
-    items = timeline_of(dispatches)
-    found = best_cpus(items)
+    network = timeline_of(dispatches)
+    found = best_cpus(network)
     if found is not None:
-        return BestPlacement(schedule=_placed(dispatches, items, found[0]), bound=found[1])
-    cpus = min(items.given, cpus_by_rule(items), key=items.cost)
-    return BestPlacement(schedule=_placed(dispatches, items, cpus), bound=None)
+        return BestPlacement(schedule=_placed(dispatches, network, found[0]), bound=found[1])
+    cpus = min(network.items.cpu.tolist(), cpus_by_rule(network), key=network.cost)
+    return BestPlacement(schedule=_placed(dispatches, network, cpus), bound=None)
 
 
 def least_recently_used(dispatches: Dispatches) -> Dispatches:
     """Return the recorded starts with the CPUs of the rule "affinity, else least recently used"."""
-    items = timeline_of(dispatches)
-    return _placed(dispatches, items, cpus_by_rule(items))
+    network = timeline_of(dispatches)
+    return _placed(dispatches, network, cpus_by_rule(network))
 
 
-def _placed(dispatches: Dispatches, items: FixedTimeline, cpus: Sequence[int]) -> Dispatches:
-    chosen = np.empty(items.fresh, np.int32)
-    chosen[items.order] = cpus
+def _placed(dispatches: Dispatches, network: PlacementNetwork, cpus: Sequence[int]) -> Dispatches:
+    chosen = np.empty(len(cpus), np.int32)
+    chosen[network.order] = cpus
     return dispatches.moved(chosen[: len(dispatches)], dispatches.start)
 
 
@@ -114,13 +110,13 @@ def order_kept_of(dispatches: Dispatches) -> OrderKept:
 
     All of them may change the CPU, those of tasks without a fragment that evict, too.
     """
-    items = FixedTimeline(in_ranks(dispatches), np.ones((len(dispatches), dispatches.cpus), bool))
-    online = items.cost(cpus_by_rule(items))
-    found = best_cpus(items)
+    anywhere = np.ones((len(dispatches), dispatches.cpus), bool)
+    network = PlacementNetwork(in_ranks(dispatches), anywhere)
+    online = network.cost(cpus_by_rule(network))
+    found = best_cpus(network)
     if found is None:
         return OrderKept(online=online, best=None, bound=None)
-    best = items.cost(found[0])
-    return OrderKept(online=online, best=min(best, online), bound=found[1])
+    return OrderKept(online=online, best=min(network.cost(found[0]), online), bound=found[1])
 
 
 def in_ranks(dispatches: Dispatches) -> Dispatches:
@@ -137,13 +133,13 @@ def in_ranks(dispatches: Dispatches) -> Dispatches:
     )
 
 
-def timeline_of(dispatches: Dispatches) -> FixedTimeline:
+def timeline_of(dispatches: Dispatches) -> PlacementNetwork:
     """Return what is to be placed if every dispatch starts as it does."""
     paying = dispatches.paying
     allowed = _without_fixed(paying, dispatches.fixed)
     is_fixed = np.arange(len(paying)) >= len(dispatches)
     allowed[is_fixed] = paying.cpu[is_fixed, None] == np.arange(dispatches.cpus)
-    return FixedTimeline(paying, allowed)
+    return PlacementNetwork(paying, allowed)
 
 
 def _without_fixed(items: Dispatches, fixed: Dispatches) -> Flags:
@@ -158,7 +154,48 @@ def _without_fixed(items: Dispatches, fixed: Dispatches) -> Flags:
     return free
 
 
-def cpus_by_rule(items: FixedTimeline) -> list[int]:
+class _Rooms:
+    """The CPUs that items may take, if some of them keep what they were given.
+
+    Parameters
+    ----------
+    network
+        The items.
+    given
+        A CPU for each item. No two items that overlap have the same one, so that each may keep it.
+    moving
+        The CPUs whose items may move to any other of them.
+    """
+
+    def __init__(
+        self, network: PlacementNetwork, given: Sequence[int], moving: Sequence[int]
+    ) -> None:
+        self._start, self._end = network.items.start.tolist(), network.items.end.tolist()
+        self._longest = int(network.items.length.max(initial=0))
+        self._given = given
+        self.moving = set(moving)
+        allowed = [np.flatnonzero(row).tolist() for row in network.allowed]
+        self.of = [
+            [one for one in moving if one in row] if cpu in self.moving else [cpu]
+            for cpu, row in zip(given, allowed, strict=True)
+        ]
+
+    def reserve(self, item: int) -> int:
+        """Let an item keep its CPU, and take that from those before it; return the first of them.
+
+        Both change what is possible from there on.
+        """
+        cpu, first = self._given[item], item
+        self.of[item] = [cpu]
+        earliest = self._start[item] - self._longest
+        for other in range(bisect_left(self._start, earliest), item):
+            if self._end[other] > self._start[item] and cpu in self.of[other]:
+                self.of[other].remove(cpu)
+                first = min(first, other)
+        return first
+
+
+def cpus_by_rule(network: PlacementNetwork) -> list[int]:
     """Return the CPU of each item by the rule "affinity, else least recently used".
 
     Each item takes the idle CPU whose last item used its fragment and ended last; if there is none,
@@ -167,17 +204,18 @@ def cpus_by_rule(items: FixedTimeline) -> list[int]:
     the choices leave a later item without a CPU, that item keeps the recorded one, and those before
     it avoid it.
     """
-    rooms = _Rooms(items, range(items.fresh), range(items.cpus), items.given)
-    start, end = items.start, [*items.end, -FAR]
-    left = [*items.left, NONE]
-    states = [(items.fresh,) * items.cpus]  # the last item of each CPU
+    items, fragment = network.items, [*network.fragment, NONE]
+    rooms = _Rooms(network, items.cpu.tolist(), range(items.cpus))
+    start, end = items.start.tolist(), [*items.end.tolist(), -FAR]
+    states = [(len(start),) * items.cpus]  # the last item of each CPU
     cpus: list[int] = []
-    while len(cpus) < items.fresh:
+    while len(cpus) < len(start):
         item, state = len(cpus), states[-1]
         ranks = [
-            (0, -end[last], cpu) if left[last] == items.fragment[item] else (1, end[last], cpu)
+            (0, -end[last], cpu) if holds else (1, end[last], cpu)
             for cpu, last in ((cpu, state[cpu]) for cpu in rooms.of[item])
             if end[last] <= start[item]
+            for holds in [fragment[last] == fragment[item] != UNMANAGED]
         ]
         if ranks:
             cpu = min(ranks)[-1]
@@ -189,38 +227,30 @@ def cpus_by_rule(items: FixedTimeline) -> list[int]:
     return cpus
 
 
-def best_cpus(items: FixedTimeline) -> tuple[list[int], int] | None:
+def best_cpus(network: PlacementNetwork) -> tuple[list[int], int] | None:
     """Return the best CPUs of items that were found, and a bound; None if there are too many."""
-    if items.fresh * items.cpus * max(USUAL_ARCS, len(items.matrix)) > MOST_FOR_A_FLOW:
+    items, cpus = network.items, network.items.cpus
+    if len(items) * cpus * max(USUAL_ARCS, len(network.matrix)) > MOST_FOR_A_FLOW:
         return None
-    network = PlacementNetwork(items)
     prices = CpuPrices(network)
-    if not items.cuts and items.allowed.all():
+    if not len(items.cuts.time) and network.allowed.all():
         return prices.cpus(), prices.bound
-    given, cost, states = items.given, items.cost(items.given), 0
-    first = PlacementSearch(prices, range(len(given)), range(items.cpus), given)
-    found = first.cheaper_than(
-        cost, max(WIDTH, min(WIDEST, MOST_KEPT // (len(given) * items.cpus)))
-    )
+    given = items.cpu.tolist()
+    cost = network.cost(given)
+    first = PlacementSearch(prices, _Rooms(network, given, range(cpus)))
+    found = first.cheaper_than(cost, max(WIDTH, min(WIDEST, MOST_KEPT // (len(items) * cpus))))
     bound = max(prices.bound, min(cost, first.bound))
-    random, failures = Random(0), 0
+    random, failures, states = Random(0), 0, 0
     if found is not None:
         given, cost = found
-    while (
-        items.cpus > min(GROUPS) and bound < cost and states < MOST_STATES and failures < FAILURES
-    ):
-        size = min(random.choice(GROUPS), items.cpus - 1)
-        cpus = random.sample(range(items.cpus), size)
-        own = [item for item, cpu in enumerate(given) if cpu in cpus]
-        group = PlacementSearch(prices, own, cpus, given)
-        known = items.cost((given[item] for item in own), own)
-        found = group.cheaper_than(known, WIDTH)
-        states += group.states
+    while cpus > min(GROUPS) and bound < cost and states < MOST_STATES and failures < FAILURES:
+        size = min(random.choice(GROUPS), cpus - 1)
+        search = PlacementSearch(prices, _Rooms(network, given, random.sample(range(cpus), size)))
+        found = search.cheaper_than(cost, WIDTH)
+        states += search.states
         failures += 1
         if found is not None:
-            for item, cpu in zip(own, found[0], strict=True):
-                given[item] = cpu
-            cost += found[1] - known
+            given, cost = found
             failures = 0
     return given, bound
 
@@ -235,57 +265,51 @@ class _State(NamedTuple):
     cost
         Paid so far.
     before, cpu
-        The number of the state before the item, and the CPU of the item, which is counted among
-        those of the search.
-    codes
-        See :class:`~dfopt.compare.attainable.placement_flow.PlacementNetwork`.
+        The number of the state before the item, and the CPU of the item.
+    nodes
+        Where each CPU is in the network; if it runs something, where it will be after that.
     """
 
     promise: int
     cost: int
     before: int
     cpu: int
-    codes: tuple[int, ...]
+    nodes: tuple[int, ...]
 
 
 class PlacementSearch:
-    """The dynamic program for the items of some CPUs.
+    """The dynamic program.
 
     Attributes
     ----------
     bound
         No placement that is cheaper than what was known costs less.
     states
-        The number of states so far.
+        The number of states so far, of items that have a choice.
     """
 
-    def __init__(
-        self, prices: CpuPrices, own: Sequence[int], cpus: Sequence[int], given: Sequence[int]
-    ) -> None:
-        self._network, self._own, self._cpus = prices.network, own, cpus
-        self._rest = [prices.rest[cpu] for cpu in cpus]
-        worth = [prices.worth[item] for item in own]
-        self._to_come = [*accumulate(reversed(worth), initial=0)][::-1]
-        self._rooms = _Rooms(prices.network.items, own, cpus, given)
+    def __init__(self, prices: CpuPrices, rooms: _Rooms) -> None:
+        self._network, self._rest, self._rooms = prices.network, prices.rest, rooms
+        self._to_come = [*accumulate(reversed(prices.worth), initial=0)][::-1]
+        cut = {cpu for cuts in prices.network.cuts for cpu in cuts}
+        alike = rooms.moving - cut
         # The last item at which each CPU is one of few that are possible, or that are not.
-        cut = {cpu for _, cpu in prices.network.items.cuts}
-        self._last_named = [len(own) if cpu in cut else -1 for cpu in cpus]
-        for number, of in enumerate(self._rooms.of):
-            if len(of) < len(cpus):
-                few = 2 * len(of) <= len(cpus)
-                for cpu in range(len(cpus)):
-                    if (cpu in of) == few:
-                        self._last_named[cpu] = max(number, self._last_named[cpu])
+        cpus = range(len(prices.rest))
+        self._last_named = [-1 if cpu in alike else len(rooms.of) for cpu in cpus]
+        for item, of in enumerate(rooms.of):
+            few = 2 * len(of) <= len(rooms.moving)
+            for cpu in of if few else rooms.moving.difference(of):
+                self._last_named[cpu] = max(item, self._last_named[cpu])
         self.bound, self.states = FAR, 0
 
     def cheaper_than(self, known: int, width: int) -> tuple[list[int], int] | None:
         """Return CPUs that cost less than what is known, and their cost; None if none are found."""
-        own, items = self._own, self._network.items
-        layers = [[_State(0, 0, 0, 0, (items.fresh,) * len(self._cpus))]]
-        while len(layers) <= len(own):
-            number = len(layers) - 1
-            states, is_pruned = self._after(number, layers[-1], known)
-            self.states += len(states)
+        count = len(self._rooms.of)
+        layers = [[_State(0, 0, 0, 0, (SOURCE,) * len(self._rest))]]
+        while len(layers) <= count:
+            item = len(layers) - 1
+            states, is_pruned = self._after(item, layers[-1], known)
+            self.states += len(states) * (len(self._rooms.of[item]) > 1)
             if len(states) > width:
                 states.sort(key=attrgetter("promise"))
                 self.bound = min(self.bound, states[width].promise)
@@ -297,10 +321,12 @@ class PlacementSearch:
                 return None
             else:
                 self.bound = 0
-                del layers[self._rooms.reserve(number) + 1 :]
-        ends = self._merged(len(own), layers[-1])
+                del layers[self._rooms.reserve(item) + 1 :]
+        content = self._network.content
+        ends = self._merged(count, layers[-1])
         cost, before = min(
-            (cost + items.end_cost(codes), before) for codes, (cost, before) in ends.items()
+            (cost + sum(content[node].last for node in nodes), before)
+            for nodes, (cost, before) in ends.items()
         )
         if cost >= known:
             return None
@@ -308,81 +334,55 @@ class PlacementSearch:
         cpus = []
         for layer in reversed(layers[1:]):
             state = layer[before]
-            cpus.append(self._cpus[state.cpu])
+            cpus.append(state.cpu)
             before = state.before
         return cpus[::-1], cost
 
     def _merged(
-        self, number: int, states: Sequence[_State]
+        self, item: int, states: Sequence[_State]
     ) -> dict[tuple[int, ...], tuple[int, int]]:
-        """Return what CPUs run or hold before an item, the least cost of that, and its state."""
-        network, own = self._network, self._own
-        item = own[number] if number < len(own) else len(network.begin)
-        changes, cuts = network.changes_between(own[number - 1] if number else -1, item)
+        """Return where CPUs are when an item begins, the least cost of that, and its state."""
+        alike, begin = self._network.alike, self._network.begin[item]
+        cuts = self._network.cuts[item]
+        latest: dict[int, int] = {}
         merged: dict[tuple[int, ...], tuple[int, int]] = {}
         for before, state in enumerate(states):
-            codes = tuple(map(changes.get, state.codes, state.codes)) if changes else state.codes
+            nodes = state.nodes
             if cuts:
-                codes = tuple(
-                    network.cut_code(code, item) if cpu in cuts else code
-                    for cpu, code in zip(self._cpus, codes, strict=True)
-                )
-            if codes not in merged or state.cost < merged[codes][0]:
-                merged[codes] = state.cost, before
+                nodes = tuple([max(node, cuts.get(cpu, 0)) for cpu, node in enumerate(nodes)])
+            for node in nodes:
+                if node not in latest:
+                    same = alike[node]
+                    is_idle = node < begin
+                    latest[node] = same[bisect_left(same, begin) - 1] if is_idle else node
+            nodes = tuple(map(latest.__getitem__, nodes))
+            if nodes not in merged or state.cost < merged[nodes][0]:
+                merged[nodes] = state.cost, before
         return merged
 
-    def _after(
-        self, number: int, states: Sequence[_State], known: int
-    ) -> tuple[list[_State], bool]:
+    def _after(self, item: int, states: Sequence[_State], known: int) -> tuple[list[_State], bool]:
         """Return the states after an item, and whether others were too costly."""
-        item, end = self._own[number], self._network.end
-        now, switch_cost = self._network.items.start[item], self._network.items.switch_cost
+        network = self._network
+        now = network.begin[item]
         children: dict[tuple[int, ...], _State] = {}
         is_pruned = False
         # CPUs that are alike from here on.
-        named = [cpu for cpu, last in enumerate(self._last_named) if last > number]
-        unnamed = [cpu for cpu, last in enumerate(self._last_named) if last <= number]
-        for codes, (cost, before) in self._merged(number, states).items():
-            rest = self._to_come[number + 1] + sum(map(getitem, self._rest, codes))
-            for cpu in self._rooms.of[number]:
-                code = codes[cpu]
-                if end[code] > now:
+        named = [cpu for cpu, last in enumerate(self._last_named) if last > item]
+        unnamed = [cpu for cpu, last in enumerate(self._last_named) if last <= item]
+        for nodes, (cost, before) in self._merged(item, states).items():
+            rest = self._to_come[item + 1] + sum(map(getitem, self._rest, nodes))
+            for cpu in self._rooms.of[item]:
+                node = nodes[cpu]
+                if node > now:
                     continue
-                paid = cost + switch_cost(code, item)
-                promise = paid + rest + self._rest[cpu][item] - self._rest[cpu][code]
+                paid = cost + network.switch_cost(network.content[node], item)
+                after = network.after(item, cpu)
+                promise = paid + rest + self._rest[cpu][after] - self._rest[cpu][node]
                 if promise >= known:
                     is_pruned = True
                     continue
-                after = (*codes[:cpu], item, *codes[cpu + 1 :])
-                key = *(after[cpu] for cpu in named), *sorted(after[cpu] for cpu in unnamed)
+                moved = (*nodes[:cpu], after, *nodes[cpu + 1 :])
+                key = *(moved[cpu] for cpu in named), *sorted(moved[cpu] for cpu in unnamed)
                 if key not in children or promise < children[key].promise:
-                    children[key] = _State(promise, paid, before, cpu, after)
+                    children[key] = _State(promise, paid, before, cpu, moved)
         return [*children.values()], is_pruned
-
-
-class _Rooms:
-    """The CPUs that items may still take, if some of them keep what they were given."""
-
-    def __init__(
-        self, items: FixedTimeline, own: Sequence[int], cpus: Sequence[int], given: Sequence[int]
-    ) -> None:
-        self._start = [items.start[item] for item in own]
-        self._end = [items.end[item] for item in own]
-        self._longest = max(map(sub, self._end, self._start), default=0)
-        self._given = [cpus.index(given[item]) for item in own]
-        allowed = items.allowed[np.ix_(own, cpus)].tolist()
-        self.of = [[cpu for cpu, may in enumerate(row) if may] for row in allowed]
-
-    def reserve(self, item: int) -> int:
-        """Let an item keep its CPU, and take that from those before it; return the first of them.
-
-        No two items that overlap were given the same CPU, so that each keeps one.
-        """
-        cpu, first = self._given[item], item
-        self.of[item] = [cpu]
-        earliest = self._start[item] - self._longest
-        for other in range(bisect_left(self._start, earliest), item):
-            if self._end[other] > self._start[item] and cpu in self.of[other]:
-                self.of[other].remove(cpu)
-                first = min(first, other)
-        return first

@@ -1,49 +1,53 @@
-"""The placement of dispatches that keep their starts, as a network, and the prices of a flow in it.
+"""The ways of CPUs through dispatches that keep their starts, and prices for these.
 
-A unit of flow stands for a CPU in the course of time. It passes from the start of each item to its
-end. Then it keeps the content that the item left (a line of nodes for each content, from end to
-end), or it gives the content up at once (the pool). So an item starts with a unit that holds its
-fragment, or with one from the pool, or with a fresh one. Under a matrix there is no pool: an item
-starts with a unit of any content. At a cut one unit forgets what it held.
+The ways are a network, through which each CPU sends a unit. Nodes are numbered in the order of
+time. An item (a dispatch that pays) has a node where it begins and one where it ends. An idle CPU
+stands at the latest node of what it holds: wherever an item leaves the same, all CPUs that hold it
+may move on to the node of its end. Whatever is given up leads to a common node (the pool), from
+which another fragment is entered.
 
-The flow has a unit for each CPU, and every item is passed by one unit: a reward that exceeds all
-costs makes sure of that. Where no CPU differs from another, a flow of least cost is a placement of
-least cost. Otherwise its prices say what each item is worth. Let every CPU go for itself on the
-cheapest way that its own blocks and cuts permit, and earn for each item what that is worth. All
-CPUs together then cost no more than the best placement (a Lagrangian relaxation, Geoffrion 1974).
+A flow of least cost is the best placement if no CPU differs from another. If something fixed or a
+cut makes them differ, the flow still gives prices: what each item is worth, and what the way of
+each CPU costs at least from each node on, less what the items on it are worth. No placement costs
+less than all worth together with the cheapest way of each CPU.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from heapq import heappop, heappush
+from typing import NamedTuple
 
 import numpy as np
 
-from dfopt.compare.dispatches import Dispatches, Rows
+from dfopt.compare.dispatches import UNKNOWN, Dispatches, Rows
 from dfopt.compare.paid import cost_of
 from dfopt.trace.events import Flags
 from dfopt.trace.trace import UNMANAGED
 
-FOREIGN = -2
-"""What a dispatch that evicts uses: no CPU ever holds it."""
-
 FAR = 1 << 200
-"""More than any way costs, and later than anything ends."""
+"""More than any way costs."""
 
 SOURCE = 0
 """The node of a CPU before its first item."""
 
-Content = tuple[int, int, int, int]
+
+class Content(NamedTuple):
+    """What a CPU holds, and what is paid for it by what follows and at the end."""
+
+    fragment: int
+    exit: int = 0
+    always: int = 0
+    last: int = 0
 
 
-class FixedTimeline:
-    """Items (dispatches that pay) in the order of their starts, then of their ends.
+FRESH, FORGOTTEN = Content(UNKNOWN - 1), Content(UNKNOWN)
+"""The content of a CPU before its first item, and of one of which nothing is known."""
 
-    An item stands for a CPU that runs it, or holds what it left. After the items comes ``fresh``,
-    which stands for a CPU before its first item; all larger numbers stand for CPUs of which nothing
-    is known.
+
+class PlacementNetwork:
+    """Items in the order of their starts, then of their ends, and the ways of CPUs through them.
 
     Parameters
     ----------
@@ -54,205 +58,144 @@ class FixedTimeline:
 
     Attributes
     ----------
-    items
-        The items, with CPUs as recorded.
-    order
-        Which of the given dispatches each is.
-    start, end, fragment, given
-        Of the items; ``given`` is the CPU.
-    left
-        What it leaves in the cache.
-    entry, exit, always, first, last, matrix
-        What it costs.
+    order, items
+        Which of the given dispatches each item is; the items, with CPUs as recorded.
+    arcs
+        The heads of the arcs from each node with their costs; those through items are left out. The
+        last node is the sink.
+    begin, finish
+        The nodes of each item. The sink comes last in ``begin``.
+    content, alike
+        For each node where CPUs may be idle: what they hold, and all nodes where they hold the
+        same.
     cuts
-        Time and CPU of each cut.
+        The CPUs that are cut between the start of the item before and that of each item, with the
+        node to which a cut leads. The last entry is for the end.
     """
 
     def __init__(self, dispatches: Dispatches, allowed: Flags) -> None:
         self.order: Rows = np.lexsort((dispatches.row, dispatches.end, dispatches.start))
         self.items = items = dispatches.chosen(self.order)
-        self.allowed, self.cpus, self.fresh = allowed[self.order], items.cpus, len(items)
-        self.start: list[int] = items.start.tolist()
-        self.end: list[int] = items.end.tolist()
-        self.given: list[int] = items.cpu.tolist()
-        self.left: list[int] = items.fragment.tolist()
-        self.fragment = [FOREIGN if one == UNMANAGED else one for one in self.left]
-        self.entry: list[int] = items.entry.tolist()
-        self.exit: list[int] = items.exit.tolist()
-        self.always: list[int] = items.always.tolist()
-        self.first: list[int] = items.first.tolist()
-        self.last: list[int] = items.last.tolist()
+        self.allowed = allowed[self.order]
         self.matrix: list[list[int]] = items.matrix.tolist()
-        cuts = items.cuts
-        self.cuts = list(zip(cuts.time.tolist(), cuts.cpu.tolist(), strict=True))
-
-    def switch_cost(self, before: int, item: int) -> int:
-        """Return what it costs if an item follows on a CPU."""
-        if before == self.fresh:
-            return self.first[item]
-        if before > self.fresh:
-            return 0
-        if self.matrix:
-            return self.matrix[self.left[before]][self.fragment[item]]
-        changes = self.left[before] != self.fragment[item]
-        return self.always[before] + changes * (self.exit[before] + self.entry[item])
-
-    def end_cost(self, holds: Iterable[int]) -> int:
-        """Return what is paid at the end for what CPUs hold."""
-        return sum(self.last[item] for item in holds if item < self.fresh)
-
-    def cost(self, cpus: Iterable[int], own: Sequence[int] | slice = slice(None)) -> int:
-        """Return what items, all or some, cost on these CPUs."""
-        items = self.items.chosen(own)
-        return cost_of(items.moved(np.fromiter(cpus, np.int32), items.start))
-
-
-class PlacementNetwork:
-    """The network of a timeline, and how the codes of CPUs change in the course of time.
-
-    A CPU that runs an item has the item's number as its code. An idle CPU has the number of the
-    item that was the last to leave what it holds, on any CPU. After the numbers of items come the
-    codes of a fresh CPU, of one of which nothing is known after each cut, and for each item of a
-    CPU that was cut while it ran.
-
-    Attributes
-    ----------
-    arcs
-        The heads of the arcs from each node with their costs, those through items left out. Nodes
-        are numbered in the order of time; the last one is the sink.
-    begin, finish, forgot
-        The nodes at the start and the end of each item, and after each cut.
-    changes, cuts
-        How codes change between the start of the item before and that of each item, and the CPUs
-        that are cut. The last entries are for the end.
-    end
-        When what runs on a CPU with each code ends.
-    across
-        The items that may run at some cut on its CPU, with the number of the cut.
-    """
-
-    def __init__(self, items: FixedTimeline) -> None:
-        self.items, start = items, items.start
-        self.cut_while_running = items.fresh + 1 + len(items.cuts)
-        self.end = [*items.end, *[-FAR] * (1 + len(items.cuts)), *items.end]
-        self.arcs: list[dict[int, int]] = [{}]
-        self.begin, self.finish = [0] * len(start), [0] * len(start)
-        self.forgot: list[int] = []
-        self.changes: list[dict[int, int]] = []
-        self.cuts: list[set[int]] = []
-        self.unknown: list[int] = []
-        self.across: list[tuple[int, int]] = []
-        # What costs the same afterwards.
-        self._content = list(zip(items.left, items.exit, items.always, items.last, strict=True))
-        self._latest: dict[Content, int] = {}  # the item that was the last to leave each content
-        self._with_fragment: defaultdict[int, set[Content]] = defaultdict(set)
-        self._running: set[int] = set()
+        self.fragment: list[int] = items.fragment.tolist()
+        self._entry, self._first = items.entry.tolist(), items.first.tolist()
+        columns = (items.fragment, items.exit, items.always, items.last)
+        left = zip(*(column.tolist() for column in columns), strict=True)
+        self._left = [Content(*one) for one in left]
+        self.arcs: list[dict[int, int]] = []
+        self.begin, self.finish = [0] * len(items), [0] * len(items)
+        self.content: dict[int, Content] = {}
+        self.alike: dict[int, list[int]] = {}
+        self.cuts: list[dict[int, int]] = [{}]
+        # By fragment and content the nodes of the content so far.
+        self._nodes: defaultdict[int, dict[Content, list[int]]] = defaultdict(dict)
+        self._hold(self._node(), FRESH)
         self._pool, self._given_up = self._node(), list[int]()
-        self._pending, self._cut = list[tuple[int, int]](), set[int]()
+        self._running: set[int] = set()
+        self._cut_while_running: dict[tuple[int, int], int] = {}
+        self._build()
+
+    def switch_cost(self, held: Content, item: int) -> int:
+        """Return what it costs if an item follows on a CPU."""
+        if held == FRESH:
+            return self._first[item]
+        if held == FORGOTTEN:
+            return 0
+        used = self.fragment[item]
+        if self.matrix:
+            return self.matrix[held.fragment][used]
+        changes = held.fragment != used or used == UNMANAGED
+        return held.always + changes * (held.exit + self._entry[item])
+
+    def after(self, item: int, cpu: int) -> int:
+        """Return the node to which an item leads on a CPU."""
+        return self._cut_while_running.get((item, cpu), self.finish[item])
+
+    def cost(self, cpus: Sequence[int]) -> int:
+        """Return what items cost on these CPUs."""
+        return cost_of(self.items.moved(np.array(cpus), self.items.start))
+
+    def _build(self) -> None:
+        items = self.items
+        start, end, cuts = items.start.tolist(), items.end.tolist(), items.cuts
         # At one time ends come first, then cuts, then starts. What takes no time ends at once.
         events = [(time, 2, 2 * item) for item, time in enumerate(start)]
         events += [
-            (time, 0, item) if time > start[item] else (time, 2, 2 * item + 1)
-            for item, time in enumerate(items.end)
+            (time, 0, 2 * item + 1) if time > start[item] else (time, 2, 2 * item + 1)
+            for item, time in enumerate(end)
         ]
-        events += [(time, 1, number) for number, (time, _) in enumerate(items.cuts)]
+        events += [
+            (time, 1, cpu) for time, cpu in zip(cuts.time.tolist(), cuts.cpu.tolist(), strict=True)
+        ]
         for _, kind, number in sorted(events):
             if kind == 1:
-                self._forget(number)
-            elif kind == 0:
-                self._finish(number)
+                self._cut(number)
             elif number % 2:
                 self._finish(number // 2)
             else:
                 self._begin(number // 2)
-        self._next_changes()
         sink = self._node()
-        self.arcs[SOURCE][sink] = 0
-        for item in self._latest.values():
-            self.arcs[self.finish[item]][sink] = self.items.last[item]
-        if self.forgot:
-            self.arcs[self.forgot[-1]][sink] = 0
-
-    def changes_between(self, before: int, after: int) -> tuple[dict[int, int], set[int]]:
-        """Return how codes change between the starts of two items, and the CPUs that are cut."""
-        if after == before + 1:
-            return self.changes[after], self.cuts[after]
-        changes: dict[int, int] = {}
-        for item in range(after, before, -1):
-            for code, later in self.changes[item].items():
-                changes[code] = changes.get(later, later)
-        return changes, set().union(*self.cuts[before + 1 : after + 1])
-
-    def cut_code(self, code: int, item: int) -> int:
-        """Return the code at the start of an item of a CPU that was cut."""
-        is_running = item < len(self.begin) and self.end[code] > self.items.start[item]
-        if not is_running:
-            return self.unknown[item]
-        return code if code > self.items.fresh else self.cut_while_running + code
+        self.begin.append(sink)
+        for nodes in self._nodes.values():
+            for held, same in nodes.items():
+                self.arcs[same[-1]][sink] = held.last
 
     def _node(self) -> int:
         self.arcs.append({})
         return len(self.arcs) - 1
 
-    def _next_changes(self) -> None:
-        changes: dict[int, int] = {}
-        for before, after in reversed(self._pending):
-            changes[before] = changes.get(after, after)
-        self.changes.append(changes)
-        self.cuts.append(self._cut)
-        self.unknown.append(self.items.fresh + len(self.forgot))
-        self._pending, self._cut = [], set()
+    def _hold(self, node: int, held: Content) -> None:
+        """Let all CPUs that hold something move on to a node."""
+        same = self._nodes[held.fragment].setdefault(held, [])
+        if same:
+            self.arcs[same[-1]][node] = 0
+        same.append(node)
+        self.content[node], self.alike[node] = held, same
 
     def _begin(self, item: int) -> None:
-        self._next_changes()
-        items = self.items
-        holding: Iterable[int] = self._latest.values()
-        if not items.matrix:
+        holding = list(self._nodes)
+        if not self.matrix:
             pool = self._node()
             self.arcs[self._pool][pool] = 0
             self._pool = pool
-            for other in self._given_up:
-                self.arcs[self.finish[other]][pool] = items.always[other] + items.exit[other]
+            for node in self._given_up:
+                held = self.content[node]
+                self.arcs[node][pool] = held.always + held.exit
             self._given_up.clear()
-            holding = [self._latest[number] for number in self._with_fragment[items.fragment[item]]]
+            holding = [self.fragment[item], FRESH.fragment, FORGOTTEN.fragment]
         self.begin[item] = node = self._node()
-        self.arcs[SOURCE][node] = items.first[item]
-        if not items.matrix:
-            self.arcs[self._pool][node] = items.entry[item]
-        for other in holding:
-            self.arcs[self.finish[other]][node] = items.switch_cost(other, item)
-        if self.forgot:
-            self.arcs[self.forgot[-1]][node] = 0
+        if not self.matrix:
+            self.arcs[self._pool][node] = self._entry[item]
+        for fragment in holding:
+            for held, same in self._nodes[fragment].items():
+                self.arcs[same[-1]][node] = self.switch_cost(held, item)
         self._running.add(item)
+        self.cuts.append({})
 
     def _finish(self, item: int) -> None:
         self.finish[item] = node = self._node()
-        content = self._content[item]
-        if content in self._latest:
-            before = self._latest[content]
-            self.arcs[self.finish[before]][node] = 0
-            self._pending.append((before, item))
-        if self.forgot:
-            self._pending.append(
-                (self.cut_while_running + item, self.items.fresh + len(self.forgot))
-            )
-        self._latest[content] = item
-        self._with_fragment[self.items.left[item]].add(content)
-        self._given_up.append(item)
+        self._hold(node, self._left[item])
+        self._given_up.append(node)
         self._running.discard(item)
+        cut_on = [cpu for cpu in range(self.items.cpus) if (item, cpu) in self._cut_while_running]
+        if cut_on:
+            node = self._node()
+            self._hold(node, FORGOTTEN)
+            self._cut_while_running.update(((item, cpu), node) for cpu in cut_on)
 
-    def _forget(self, number: int) -> None:
-        _, cpu = self.items.cuts[number]
+    def _cut(self, cpu: int) -> None:
         before, after = self._node(), self._node()
-        for tail in (SOURCE, *(self.finish[item] for item in self._latest.values())):
-            self.arcs[tail][before] = 0
+        for nodes in self._nodes.values():
+            for held, same in nodes.items():
+                if held != FORGOTTEN:
+                    self.arcs[same[-1]][before] = 0
         self.arcs[before][after] = 0
-        if self.forgot:
-            self.arcs[self.forgot[-1]][after] = 0
-            self._pending.append((self.items.fresh + number, self.items.fresh + 1 + number))
-        self.forgot.append(after)
-        self._cut.add(cpu)
-        self.across += [(item, number) for item in self._running if self.items.allowed[item, cpu]]
+        self._hold(after, FORGOTTEN)
+        self.cuts[-1][cpu] = after
+        for item in self._running:
+            if self.allowed[item, cpu]:
+                self._cut_while_running[item, cpu] = after
 
 
 class CpuPrices:
@@ -263,47 +206,36 @@ class CpuPrices:
     worth
         What each item is worth.
     rest
-        For each CPU and code, what the CPU costs at least from now on, less what the items on its
-        way are worth.
+        For each CPU what its way costs at least from each node on, less what the items on it are
+        worth.
     bound
         No placement costs less.
     """
 
     def __init__(self, network: PlacementNetwork) -> None:
         self.network = network
-        self.flow: Counter[tuple[int, int]] = Counter()
+        self._cut_of = {node: cpu for cuts in network.cuts for cpu, node in cuts.items()}
+        self._flow: Counter[tuple[int, int]] = Counter()
         distance = self._send_units()
-        begin, finish = network.begin, network.finish
         self.worth = [
-            distance[tail] - distance[head] for tail, head in zip(begin, finish, strict=True)
+            distance[tail] - distance[head]
+            for tail, head in zip(network.begin, network.finish, strict=False)
         ]
-        arcs = [[*heads.items()] for heads in network.arcs]
-        for item, worth in enumerate(self.worth):
-            arcs[begin[item]].append((finish[item], -worth))
-        for item, cut in network.across:
-            arcs[begin[item]].append((network.forgot[cut] - 1, -self.worth[item]))
-        cut_at = {item: network.forgot[cut] for item, cut in reversed(network.across)}
-        nodes = [SOURCE, *network.forgot]
-        nodes += [cut_at.get(item, SOURCE) for item in range(len(begin))]
-        self.rest, self.bound = [], sum(self.worth)
-        for cpu in range(network.items.cpus):
-            rest = self._rest(cpu, arcs)
-            # What an item leaves may be forgotten while it runs.
-            after = [rest[node] + worth for node, worth in zip(begin, self.worth, strict=True)]
-            self.rest.append(after + [rest[node] for node in nodes])
-            self.bound += rest[SOURCE]
+        self.rest = [self._rest(cpu) for cpu in range(network.items.cpus)]
+        self.bound = sum(self.worth) + sum(rest[SOURCE] for rest in self.rest)
 
     def _send_units(self) -> list[int]:
         """Send a unit for each CPU on the shortest way; return how far nodes are at the end."""
         network = self.network
+        cpus, sink = network.items.cpus, network.begin[-1]
         left = [dict(heads) for heads in network.arcs]  # the arcs that may still be used
-        singles = dict(zip(network.begin, network.finish, strict=True))
-        reward = 1 + sum(max(heads.values(), default=0) for heads in left) * network.items.cpus
+        reward = 1 + sum(max(heads.values(), default=0) for heads in left) * cpus
+        singles = dict(zip(network.begin, network.finish, strict=False))
         for tail, head in singles.items():
             left[tail][head] = -reward
         cost = [dict(heads) for heads in left]
-        singles.update((node - 1, node) for node in network.forgot)
-        for unit in range(network.items.cpus + 1):
+        singles.update((node - 1, node) for node in self._cut_of)
+        for unit in range(cpus + 1):
             distance, before = [FAR] * len(left), [SOURCE] * len(left)
             distance[SOURCE], queue, waiting = 0, [SOURCE], {SOURCE}
             # The first node first: only the ways of units lead back.
@@ -316,53 +248,49 @@ class CpuPrices:
                         if head not in waiting:
                             waiting.add(head)
                             heappush(queue, head)
-            if unit == network.items.cpus:
+            if unit == cpus:
                 break
-            head = len(left) - 1
+            head = sink
             while head != SOURCE:
                 tail = before[head]
-                if tail < head:
-                    self.flow[tail, head] += 1
-                    left[head][tail] = -cost[tail][head]
-                    if singles.get(tail) == head:
-                        del left[tail][head]
-                else:
-                    self.flow[head, tail] -= 1
+                arc, units = ((tail, head), 1) if tail < head else ((head, tail), -1)
+                self._flow[arc] += units
+                if units < 0:
                     left[head][tail] = cost[head][tail]
-                    if not self.flow[head, tail]:
-                        del left[tail][head]
+                else:
+                    left[head][tail] = -cost[tail][head]
+                if (units < 0 and not self._flow[arc]) or (units > 0 and singles.get(tail) == head):
+                    del left[tail][head]
                 head = tail
         return distance
 
-    def _rest(self, cpu: int, arcs: list[list[tuple[int, int]]]) -> list[int]:
-        """Return what the way of a CPU costs at least from each node on."""
-        network, items = self.network, self.network.items
-        closed = {network.begin[item] for item in (~items.allowed[:, cpu]).nonzero()[0]}
-        closed.update(
-            node - 1
-            for node, (_, cut) in zip(network.forgot, items.cuts, strict=True)
-            if cut != cpu
-        )
-        rest = [0] * len(arcs)
-        for tail in range(len(arcs) - 2, -1, -1):
-            rest[tail] = min(
-                (length + rest[head] for head, length in arcs[tail] if head not in closed),
-                default=FAR,
-            )
+    def _rest(self, cpu: int) -> list[int]:
+        network = self.network
+        closed = {network.begin[item] for item in (~network.allowed[:, cpu]).nonzero()[0]}
+        closed.update(node - 1 for node, cut in self._cut_of.items() if cut != cpu)
+        item_at = {node: item for item, node in enumerate(network.begin[:-1])}
+        rest = [0] * len(network.arcs)
+        for tail in range(len(rest) - 2, -1, -1):
+            if tail in item_at:
+                item = item_at[tail]
+                rest[tail] = rest[network.after(item, cpu)] - self.worth[item]
+            else:
+                ways = network.arcs[tail].items()
+                rest[tail] = min(
+                    (cost + rest[head] for head, cost in ways if head not in closed), default=FAR
+                )
         return rest
 
     def cpus(self) -> list[int]:
-        """Return the CPU of each item in the flow, for a timeline on which CPUs do not differ."""
-        network = self.network
-        item_at = {node: item for item, node in enumerate(network.begin)}
+        """Return the CPU of each item in the flow, where CPUs do not differ."""
+        cpu_at = dict.fromkeys(self.network.begin[:-1], 0)
         heads: dict[int, list[int]] = {}
-        for (tail, head), units in self.flow.items():
+        for (tail, head), units in self._flow.items():
             heads.setdefault(tail, []).extend([head] * units)
-        cpus = [0] * len(network.begin)
-        for cpu in range(network.items.cpus):
+        for cpu in range(self.network.items.cpus):
             node = SOURCE
             while node in heads:
-                if node in item_at:
-                    cpus[item_at[node]] = cpu
                 node = heads[node].pop()
-        return cpus
+                if node in cpu_at:
+                    cpu_at[node] = cpu
+        return [*cpu_at.values()]
