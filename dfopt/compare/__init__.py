@@ -13,7 +13,7 @@ from dfopt.compare.comparison_parts import (
     WindowResult,
 )
 from dfopt.compare.cost_model import CostModel, model_of_instance
-from dfopt.compare.domains.domain_pairs import DomainComparison, DomainWindow
+from dfopt.compare.domains import DomainComparison, DomainWindow
 from dfopt.compare.several_tables import comparison_tables
 from dfopt.compare.written_times import (
     WHOLE,

@@ -11,7 +11,7 @@ from dfopt.compare.comparison import Comparison
 from dfopt.compare.comparison_parts import CompareProgress, WindowResult
 from dfopt.compare.cost_model import CostModel
 from dfopt.compare.dispatches import dispatches_of
-from dfopt.compare.domains.domain_pairs import domain_comparison
+from dfopt.compare.domains import domain_comparison
 from dfopt.compare.paid import (
     causes_of,
     charges_of,

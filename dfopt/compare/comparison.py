@@ -21,7 +21,7 @@ from dfopt.compare.comparison_parts import (
     WindowResult,
 )
 from dfopt.compare.cost_model import CostModel, capacity_words, cost_words, unmanaged_words
-from dfopt.compare.domains.domain_pairs import DomainComparison
+from dfopt.compare.domains import DomainComparison
 from dfopt.compare.part_tables import (
     DOMAINS,
     MOST_CPUS,

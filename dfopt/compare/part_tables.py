@@ -13,7 +13,7 @@ from dfopt.compare.comparison_parts import (
     WindowResult,
     cost_ratio,
 )
-from dfopt.compare.domains.domain_pairs import DomainComparison
+from dfopt.compare.domains import DomainComparison
 from dfopt.problem.cache_domains import cpu_ranges
 from dfopt.render import counted
 from dfopt.table import Table, Uncertain, Value, columns, table_of

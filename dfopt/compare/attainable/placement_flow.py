@@ -33,7 +33,7 @@ SOURCE = 0
 """The node of a CPU before its first item."""
 
 
-class Content(NamedTuple):
+class LeftContent(NamedTuple):
     """What a CPU holds, and what is paid for it by what follows and at the end."""
 
     fragment: int
@@ -42,7 +42,7 @@ class Content(NamedTuple):
     last: int = 0
 
 
-FRESH, FORGOTTEN = Content(UNKNOWN - 1), Content(UNKNOWN)
+FRESH, FORGOTTEN = LeftContent(UNKNOWN - 1), LeftContent(UNKNOWN)
 """The content of a CPU before its first item, and of one of which nothing is known."""
 
 
@@ -79,24 +79,25 @@ class PlacementNetwork:
         self.allowed = allowed[self.order]
         self.matrix: list[list[int]] = items.matrix.tolist()
         self.fragment: list[int] = items.fragment.tolist()
-        self._entry, self._first = items.entry.tolist(), items.first.tolist()
+        self._entry: list[int] = items.entry.tolist()
+        self._first: list[int] = items.first.tolist()
         columns = (items.fragment, items.exit, items.always, items.last)
         left = zip(*(column.tolist() for column in columns), strict=True)
-        self._left = [Content(*one) for one in left]
+        self._left = [LeftContent(*one) for one in left]
         self.arcs: list[dict[int, int]] = []
         self.begin, self.finish = [0] * len(items), [0] * len(items)
-        self.content: dict[int, Content] = {}
+        self.content: dict[int, LeftContent] = {}
         self.alike: dict[int, list[int]] = {}
         self.cuts: list[dict[int, int]] = [{}]
         # By fragment and content the nodes of the content so far.
-        self._nodes: defaultdict[int, dict[Content, list[int]]] = defaultdict(dict)
+        self._nodes: defaultdict[int, dict[LeftContent, list[int]]] = defaultdict(dict)
         self._hold(self._node(), FRESH)
         self._pool, self._given_up = self._node(), list[int]()
         self._running: set[int] = set()
         self._cut_while_running: dict[tuple[int, int], int] = {}
         self._build()
 
-    def switch_cost(self, held: Content, item: int) -> int:
+    def switch_cost(self, held: LeftContent, item: int) -> int:
         """Return what it costs if an item follows on a CPU."""
         if held == FRESH:
             return self._first[item]
@@ -145,7 +146,7 @@ class PlacementNetwork:
         self.arcs.append({})
         return len(self.arcs) - 1
 
-    def _hold(self, node: int, held: Content) -> None:
+    def _hold(self, node: int, held: LeftContent) -> None:
         """Let all CPUs that hold something move on to a node."""
         same = self._nodes[held.fragment].setdefault(held, [])
         if same:

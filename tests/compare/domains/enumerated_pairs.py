@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from itertools import chain, combinations, product
 
-from dfopt.compare.domains.least_pairs import Shares
+from dfopt.compare.domains import Shares
 
 
 def least_by_trying(run_times: Sequence[int], capacities: Sequence[int]) -> int:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from dfopt import replace
 from dfopt.compare import CostModel, compare_trace
 from dfopt.compare.dispatches import dispatches_of
-from dfopt.compare.domains.domain_pairs import DomainComparison, FragmentShare, domain_comparison
+from dfopt.compare.domains import DomainComparison, FragmentShare, domain_comparison
 from dfopt.compare.written_times import Window, parse_window, window_starts
 from dfopt.errors import InstanceError
 from dfopt.problem.cache_domains import CacheDomains, cache_domains

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dfopt.compare.domains.least_pairs import least_pairs
+from dfopt.compare.domains import EFFORT, least_pairs
 from dfopt.errors import InstanceError
 from tests.compare.domains.enumerated_pairs import keeps_to, least_by_trying
 
@@ -37,22 +37,22 @@ def problems(draw: st.DrawFn) -> tuple[list[int], list[int]]:
     return run_times, capacities
 
 
-@given(problems(), st.sampled_from((3, 20_000)))
-def test_the_bound_is_the_least_that_trying_finds(problem, steps) -> None:
+@given(problems(), st.sampled_from((0.0, EFFORT)))
+def test_the_bound_is_the_least_that_trying_finds(problem, effort) -> None:
     run_times, capacities = problem
     least = least_by_trying(run_times, capacities)
-    found = least_pairs(run_times, capacities, steps=steps)
+    found = least_pairs(run_times, capacities, effort=effort)
     assert keeps_to(found.shares, run_times, capacities)
     assert found.bound <= least <= found.pairs
-    if steps > 3:
+    if effort:
         assert found.bound == found.pairs
 
 
 def test_a_known_allotment_is_no_worse_than_the_result() -> None:
     run_times, capacities = [4, 3, 3, 2, 2, 2], [8, 8]
     known = [{0: 4}, {1: 3}, {1: 3}, {0: 2}, {0: 2}, {1: 2}]
-    assert not least_pairs(run_times, capacities, steps=0).is_optimal
-    assert least_pairs(run_times, capacities, known=known, steps=0).shares == known
+    assert not least_pairs(run_times, capacities, effort=0).is_optimal
+    assert least_pairs(run_times, capacities, known=known, effort=0).shares == known
 
 
 def test_too_little_time_is_refused() -> None:
