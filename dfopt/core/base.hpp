@@ -9,10 +9,6 @@
 #include <type_traits>
 #include <vector>
 
-// A function that Python calls. It takes numbers, arrays and pointers to what the core has made,
-// and throws nothing.
-#define DFOPT_EXPORT extern "C" __attribute__((visibility("default")))
-
 // Builds a function for newer CPUs too, where the system lets the library choose between both when
 // it is loaded. Only for loops over integers: the results are the same.
 #if defined(__x86_64__) && defined(__GLIBC__)
@@ -32,21 +28,6 @@ constexpr Cost impossible = std::numeric_limits<Cost>::max();
 template <typename Row> using Rows = std::span<const Row>;
 using Integers = Rows<std::int64_t>;
 using Flags = Rows<bool>;
-
-// What an exported function returns if its arrays have rows of another size, or another length.
-constexpr std::int64_t bad_arrays = -1;
-
-// An array of NumPy whose rows are structures. Python passes the size of its rows along, so that
-// a structure that has changed on one side only is noticed in every call.
-template <typename Row> struct Array {
-    Row* data;
-    std::int64_t rows;
-    std::int64_t row_bytes;
-
-    bool fits() const { return row_bytes == static_cast<std::int64_t>(sizeof(Row)); }
-    std::span<Row> span() const { return {data, static_cast<std::size_t>(rows)}; }
-    std::vector<std::remove_const_t<Row>> copied() const { return {data, data + rows}; }
-};
 
 // Marsaglia's xorshift: the same numbers with every compiler and on every machine.
 class Random {

@@ -37,6 +37,12 @@ template <typename Object> struct Crossing<Object&> : Crossing<std::int64_t> {
     static Object& in(std::int64_t object) { return *reinterpret_cast<Object*>(object); }
 };
 
+template <typename Object> struct Crossing<Object*> : Crossing<std::int64_t> {
+    static std::int64_t out(Object* made) {
+        return made == nullptr ? Crossing::misfit : reinterpret_cast<std::int64_t>(made);
+    }
+};
+
 template <typename Row> struct Crossing<std::span<Row>> {
     using Type = Passed;
     static constexpr char kind = 'a';
@@ -92,10 +98,10 @@ Function exported(Result (Object::*)(Taken...) const) {
     return Call<method, Result, Object&, Taken...>::exported();
 }
 
-// Returns a new object, which Python destroys after that; -1 if the class says that its arrays do
-// not fit each other.
-template <typename Object, typename... Taken> std::int64_t created(Taken... taken) {
-    return Object::fit(taken...) ? reinterpret_cast<std::int64_t>(new Object(taken...)) : -1;
+// Returns a new object, which Python destroys after that; nothing if the class says that its arrays
+// do not fit each other.
+template <typename Object, typename... Taken> Object* created(Taken... taken) {
+    return Object::fit(taken...) ? new Object(taken...) : nullptr;
 }
 template <typename Object, typename... Taken> constexpr auto creator(bool (*)(Taken...)) {
     return &created<Object, Taken...>;
@@ -111,8 +117,10 @@ template <typename Object> void destroyed(Object& object) { delete &object; }
         dfopt::exported<__VA_ARGS__>(__VA_ARGS__);                                                 \
     }
 
-// Exports a class under a name. It says by `fit` whether the arrays fit each other that its
-// constructor takes.
-#define DFOPT_OBJECT(name, object)                                                                 \
-    DFOPT_FUNCTION(name##_create, dfopt::creator<object>(&object::fit))                            \
+// Exports what makes an object of a class; Python destroys the object after that.
+#define DFOPT_CREATOR(name, object, ...)                                                           \
+    DFOPT_FUNCTION(name##_create, __VA_ARGS__)                                                     \
     DFOPT_FUNCTION(name##_destroy, &dfopt::destroyed<object>)
+
+// Exports a class. It says by `fit` whether the arrays fit each other that its constructor takes.
+#define DFOPT_OBJECT(name, object) DFOPT_CREATOR(name, object, dfopt::creator<object>(&object::fit))

@@ -7,20 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dfopt.native.library import (
-    FLOAT,
-    FLOATS,
-    INT,
-    INTS,
-    POINTER,
-    SEED,
-    ArrayOf,
-    Functions,
-    Made,
-    Rows,
-    checked,
-    row,
-)
+from dfopt.native.library import NativeObject, Rows, native, row
 
 ELEMENT = row(
     *("length", "ready", "since", "latest", "previous", "next", "waker", "offset", "woken"),
@@ -40,25 +27,6 @@ MOVES, STAYS, CUT, HEAD, TAIL = range(5)
 NOBODY = -1
 NEVER = 2**62
 """Later than every time; its negative is earlier."""
-
-_core = Functions(
-    "stretch",
-    create=(
-        *(POINTER, ArrayOf(ELEMENT), INT, ArrayOf(BLOCK), INTS, INT, INT, INT, INTS),
-        *(ArrayOf(BOUNDS), INT, INT, FLOAT, FLOAT, FLOATS, SEED),
-    ),
-    destroy=(None, POINTER),
-    settle=(INT, POINTER),
-    anneal=(None, POINTER, INT, INT, INT, FLOAT, FLOAT, FLOAT),
-    keep=(None, POINTER),
-    go_back_if_worse=(None, POINTER),
-    take_cheapest=(None, POINTER),
-    late_count=(INT, POINTER),
-    late=(INT, POINTER, INT),
-    opener_count=(INT, POINTER),
-    opener=(INT, POINTER, INT),
-    schedule=(INT, POINTER, INTS, INTS, ArrayOf(TOTALS)),
-)
 
 
 class Stretch(NamedTuple):
@@ -91,7 +59,7 @@ class Stretch(NamedTuple):
     matrix: NDArray[np.int64]
 
 
-class StretchAnnealing(Made):
+class StretchAnnealing(NativeObject):
     """Simulated annealing over the orders in which the CPUs of a stretch run its dispatches.
 
     Parameters
@@ -125,7 +93,6 @@ class StretchAnnealing(Made):
     ) -> None:
         self._dispatches = stretch.dispatches
         super().__init__(
-            _core,
             stretch.elements,
             stretch.dispatches,
             stretch.blocks,
@@ -142,58 +109,63 @@ class StretchAnnealing(Made):
             seed,
         )
 
+    @native()
     def settle(self) -> bool:
         """Start every dispatch as early as the order permits; return whether nothing is late."""
-        return bool(_core.settle(self))
 
-    def anneal(
+    @native()
+    def anneal(  # noqa: PLR0913
         self,
-        dispatches: tuple[int, int],
+        low: int,
+        high: int,
         changes: int,
         *,
         temperature: float,
         cost_price: float,
         late_price: float,
     ) -> None:
-        """Try random changes that begin with some of the dispatches.
+        """Try random changes that begin with the dispatches ``low`` to ``high`` - 1.
 
         What they have led to is the cheapest schedule if it is cheaper than those before.
         """
-        _core.anneal(self, *dispatches, changes, temperature, cost_price, late_price)
 
+    @native()
     def keep(self) -> None:
         """Keep the schedule as it is."""
-        _core.keep(self)
 
+    @native()
     def go_back_if_worse(self) -> None:
         """Go back to the schedule that was kept if that one is better."""
-        _core.go_back_if_worse(self)
 
+    @native()
     def take_cheapest(self) -> None:
         """Go back to the cheapest schedule."""
-        _core.take_cheapest(self)
 
     @property
+    @native()
     def late_count(self) -> int:
         """How many elements are late."""
-        return int(_core.late_count(self))
 
+    @native()
     def late(self, place: int) -> int:
         """Return one of the late elements."""
-        return int(_core.late(self, place))
 
     @property
+    @native()
     def opener_count(self) -> int:
         """How many dispatches are the first one of a visit."""
-        return int(_core.opener_count(self))
 
+    @native()
     def opener(self, place: int) -> int:
         """Return one of the dispatches that are the first one of a visit."""
-        return int(_core.opener(self, place))
+
+    @native()
+    def write(self, cpu: Rows, start: Rows, totals: Rows) -> None:
+        """Write CPU and start of each dispatch, and one row ``TOTALS``."""
 
     def schedule(self) -> tuple[NDArray[np.int64], NDArray[np.int64], int, int]:
         """Return CPU and start of each dispatch, the sum of waits and the number of long ones."""
         cpu, start = np.empty((2, self._dispatches), np.int64)
         totals = np.empty(1, TOTALS)
-        checked(_core.schedule(self, cpu, start, totals))
+        self.write(cpu, start, totals)
         return cpu, start, int(totals["waits"][0]), int(totals["long_waits"][0])

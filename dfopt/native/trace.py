@@ -7,20 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dfopt.native.library import (
-    FLOATS,
-    INT,
-    INTS,
-    POINTER,
-    ArrayOf,
-    Functions,
-    Made,
-    Rows,
-    checked,
-    row,
-)
-
-Table = NDArray[np.int64]
+from dfopt.native.library import Integers, NativeObject, Rows, native, row
 
 NOTHING = -1
 """Stands for an element where there is none."""
@@ -59,27 +46,6 @@ CUT_TIME = row("cpu", "time")
 
 NEVER = 2**62
 """For the patient rule: a time after everything that happens."""
-
-_beam = Functions(
-    "beam",
-    create=(
-        POINTER, ArrayOf(ELEMENT), INTS, INTS, INTS, INTS, INTS, INTS, INTS, ArrayOf(FIXED),
-        ArrayOf(CPU), INTS, FLOATS, ArrayOf(LIMITS), ArrayOf(SETTINGS),
-    ),
-    destroy=(None, POINTER),
-    place=(INT, POINTER, INT),
-    best=(INT, POINTER, ArrayOf(PLACEMENT), INTS),
-)  # fmt: skip
-
-_patience = Functions(
-    "patience",
-    create=(POINTER, ArrayOf(DISPATCH), INTS, ArrayOf(CUT_TIME), INTS, INT, INT),
-    destroy=(None, POINTER),
-    run=(INT, POINTER, INT),
-    placements=(INT, POINTER, ArrayOf(PLACEMENT)),
-)  # fmt: skip
-
-_prices = Functions("prices", fit=(INT, ArrayOf(SLOTS), INTS, INTS))
 
 DISPATCHES_A_CALL, EVENTS_A_CALL = 32, 10_000
 """To place 32 dispatches takes some milliseconds; so do 10,000 events of the patient rule."""
@@ -136,18 +102,45 @@ class Section(NamedTuple):
     """
 
     elements: Rows
-    by_fragment: Table
-    fragment_first: Table
-    by_latest: Table
-    guided: Table
-    guided_first: Table
-    woken: Table
-    woken_first: Table
+    by_fragment: Integers
+    fragment_first: Integers
+    by_latest: Integers
+    guided: Integers
+    guided_first: Integers
+    woken: Integers
+    woken_first: Integers
     fixed: Rows
     cpus: Rows
-    matrix: Table
+    matrix: Integers
     weights: NDArray[np.float64]
     limits: SectionLimits
+
+
+class BeamSearch(NativeObject):
+    """A beam search, see ``core/trace/beam_search.hpp``. It takes the fields of a section."""
+
+    @native()
+    def place(self, dispatches: int) -> int:
+        """Place this number of dispatches more; return the number of those that are left.
+
+        It is 0 also if no schedule is within the limits.
+        """
+
+    @native()
+    def best(self, placements: Rows, changes: Integers) -> int:
+        """Write a :class:`SearchedSection`; return whether there is one."""
+
+
+class PatientRule(NativeObject):
+    """The patient rule, see ``core/trace/patient_rule.hpp`` and :func:`patient_placements`."""
+
+    @native()
+    def run(self, events: int) -> int:
+        """Go on by this number of events; return how many dispatches have not started."""
+
+    @native(PLACEMENT)
+    def placements(self) -> Rows:
+        """Return where each dispatch has started: rows ``PLACEMENT``."""
 
 
 class SearchedSection(NamedTuple):
@@ -183,18 +176,18 @@ def beam_search(section: Section, **settings: float) -> SearchedSection | None:
     limits, preferred = np.array([section.limits], LIMITS), np.empty(1, SETTINGS)
     for field in SETTINGS.names or ():
         preferred[field] = settings[field]
-    search = Made(_beam, *section[:-1], limits, preferred, uses=section)
-    while _beam.place(search, DISPATCHES_A_CALL):
+    search = BeamSearch(*section[:-1], limits, preferred)
+    while search.place(DISPATCHES_A_CALL):
         pass
     placements = np.empty(len(section.by_latest), PLACEMENT)
     changes = np.empty(4, np.int64)
-    if not checked(_beam.best(search, placements, changes)):
+    if not search.best(placements, changes):
         return None
     return SearchedSection(placements, *changes.tolist())
 
 
 def patient_placements(  # noqa: PLR0913, PLR0917
-    dispatches: Rows, taken: Table, cuts: Rows, hurry_from: Table, cpus: int, patience: int
+    dispatches: Rows, taken: Integers, cuts: Rows, hurry_from: Integers, cpus: int, patience: int
 ) -> Rows:
     """Return where the patient rule starts each dispatch: rows ``PLACEMENT``.
 
@@ -212,16 +205,14 @@ def patient_placements(  # noqa: PLR0913, PLR0917
     cpus, patience
         The number of CPUs, and for how long a dispatch waits before a CPU changes to its fragment.
     """
-    arrays = (dispatches, taken, cuts, hurry_from)
-    rule = Made(_patience, *arrays, cpus, patience, uses=arrays)
-    while _patience.run(rule, EVENTS_A_CALL):
+    rule = PatientRule(dispatches, taken, cuts, hurry_from, cpus, patience)
+    while rule.run(EVENTS_A_CALL):
         pass
-    placements = np.empty(len(hurry_from), PLACEMENT)
-    checked(_patience.placements(rule, placements))
-    return placements
+    return rule.placements()
 
 
-def fit_prices(conditions: Rows, room: Table, prices: Table) -> None:
+@native()
+def fit_prices(conditions: Rows, room: Integers, prices: Integers) -> None:
     """Lower prices to what is left in each slot after those before them.
 
     Then they reward no entry by more than it costs.
@@ -235,4 +226,3 @@ def fit_prices(conditions: Rows, room: Table, prices: Table) -> None:
     prices
         The price of each condition.
     """
-    checked(_prices.fit(conditions, room, prices))

@@ -1,5 +1,6 @@
 // Searches for schedules of traces and for bounds, and the patient rule, as Python calls them.
 
+#include "../calls.hpp"
 #include "beam_search.hpp"
 #include "patient_rule.hpp"
 #include "prices.hpp"
@@ -11,113 +12,80 @@ namespace dfopt {
 
 namespace {
 
+constexpr std::int64_t misfit = -1;
+
 // Returns whether there is a begin for each of a number of groups, and an end of the last one.
-template <typename Member>
-bool are_begins(Array<const std::int64_t> first, std::int64_t groups, Array<Member> members) {
-    return first.fits() && first.rows == groups + 1 && first.data[groups] == members.rows;
+bool are_begins(Integers first, std::size_t groups, Integers members) {
+    return first.size() == groups + 1 && first.back() == std::ssize(members);
 }
 
 } // namespace
 
 namespace beam {
 
-// The arrays are those of Section, in this order. They must live as long as the search, which
-// Python destroys; it gets none if they do not fit.
-DFOPT_EXPORT BeamSearch* dfopt_beam_create(
-    Array<const Element> elements, Array<const Index> by_fragment,
-    Array<const Index> fragment_first, Array<const Index> by_latest, Array<const Index> guided,
-    Array<const Index> guided_first, Array<const Index> woken, Array<const Index> woken_first,
-    Array<const Fixed> fixed, Array<const Cpu> cpus, Array<const Cost> matrix,
-    Array<const double> weights, Array<const Limits> limits, Array<const Settings> settings) {
-    const std::int64_t count = by_latest.rows, fragments = weights.rows;
-    const bool fit = elements.fits() && by_fragment.fits() && by_latest.fits() && guided.fits() &&
-                     woken.fits() && fixed.fits() && cpus.fits() && matrix.fits() &&
-                     weights.fits() && limits.fits() && settings.fits();
-    if (!fit || elements.rows < count || by_fragment.rows != count || guided.rows != count ||
-        limits.rows != 1 || settings.rows != 1 ||
-        (matrix.rows > 0 && matrix.rows != fragments * fragments) ||
+// The arrays are those of Section, in this order.
+BeamSearch* beam_search(Rows<Element> elements, Integers by_fragment, Integers fragment_first,
+                        Integers by_latest, Integers guided, Integers guided_first, Integers woken,
+                        Integers woken_first, Rows<Fixed> fixed, Rows<Cpu> cpus, Integers matrix,
+                        Rows<double> weights, Rows<Limits> limits, Rows<Settings> settings) {
+    const std::size_t count = by_latest.size(), fragments = weights.size();
+    if (elements.size() < count || by_fragment.size() != count || guided.size() != count ||
+        limits.size() != 1 || settings.size() != 1 ||
+        (!matrix.empty() && matrix.size() != fragments * fragments) ||
         !are_begins(fragment_first, fragments, by_fragment) ||
-        !are_begins(guided_first, cpus.rows, guided) || !are_begins(woken_first, count, woken)) {
+        !are_begins(guided_first, cpus.size(), guided) || !are_begins(woken_first, count, woken)) {
         return nullptr;
     }
-    const Section section{elements.span(),  by_fragment.span(), fragment_first.span(),
-                          by_latest.span(), guided.span(),      guided_first.span(),
-                          woken.span(),     woken_first.span(), fixed.span(),
-                          cpus.span(),      matrix.span(),      weights.span(),
-                          *limits.data};
-    return new BeamSearch(section, *settings.data);
-}
-
-DFOPT_EXPORT void dfopt_beam_destroy(BeamSearch* search) { delete search; }
-
-// Places this number of dispatches more. Returns the number of those that are left: 0 also if no
-// schedule is within the limits.
-DFOPT_EXPORT std::int64_t dfopt_beam_place(BeamSearch* search, std::int64_t dispatches) {
-    return search->place(dispatches);
+    const Section section{elements,     by_fragment, fragment_first, by_latest, guided,
+                          guided_first, woken,       woken_first,    fixed,     cpus,
+                          matrix,       weights,     limits[0]};
+    return new BeamSearch(section, settings[0]);
 }
 
 // Writes where each dispatch is placed; and by how much the cost, the sum of all waits and the
 // number of long ones change, and what the guide costs. Returns whether a schedule was found.
-DFOPT_EXPORT std::int64_t dfopt_beam_best(const BeamSearch* search, Array<Placement> placements,
-                                          Array<std::int64_t> changes) {
-    const std::optional<Found> found = search->best();
+std::int64_t best(const BeamSearch& search, std::span<Placement> placements,
+                  std::span<std::int64_t> changes) {
+    const std::optional<Found> found = search.best();
     if (!found) return 0;
-    if (!placements.fits() || placements.rows != std::ssize(found->placements) || !changes.fits() ||
-        changes.rows != 4) {
-        return bad_arrays;
-    }
-    std::ranges::copy(found->placements, placements.data);
+    if (placements.size() != found->placements.size() || changes.size() != 4) return misfit;
+    std::ranges::copy(found->placements, placements.begin());
     std::ranges::copy(std::array{found->cost, found->wait, found->long_waits, found->guide_cost},
-                      changes.data);
+                      changes.begin());
     return 1;
 }
+
+DFOPT_CREATOR(BeamSearch, BeamSearch, &beam_search)
+DFOPT_FUNCTION(BeamSearch_place, &BeamSearch::place)
+DFOPT_FUNCTION(BeamSearch_best, &best)
 
 } // namespace beam
 
 namespace patience {
 
-// The arrays are those of Recording, in this order. They must live as long as the rule, which
-// Python destroys; it gets none if they do not fit.
-DFOPT_EXPORT PatientRule* dfopt_patience_create(Array<const Dispatch> dispatches,
-                                                Array<const Index> taken, Array<const Cut> cuts,
-                                                Array<const Time> hurry_from, std::int64_t cpus,
-                                                Time patience) {
-    if (!dispatches.fits() || !taken.fits() || !cuts.fits() || !hurry_from.fits() ||
-        hurry_from.rows > dispatches.rows) {
-        return nullptr;
-    }
-    return new PatientRule({dispatches.span(), taken.span(), cuts.span(), hurry_from.span()}, cpus,
-                           patience);
+// The arrays are those of Recording, in this order.
+PatientRule* patient_rule(Rows<Dispatch> dispatches, Integers taken, Rows<Cut> cuts,
+                          Integers hurry_from, Index cpus, Time patience) {
+    if (hurry_from.size() > dispatches.size()) return nullptr;
+    return new PatientRule({dispatches, taken, cuts, hurry_from}, cpus, patience);
 }
 
-DFOPT_EXPORT void dfopt_patience_destroy(PatientRule* rule) { delete rule; }
-
-// Goes on by this number of events. Returns the number of dispatches that have not started.
-DFOPT_EXPORT std::int64_t dfopt_patience_run(PatientRule* rule, std::int64_t events) {
-    return rule->run(events);
-}
-
-// Writes where each dispatch has started.
-DFOPT_EXPORT std::int64_t dfopt_patience_placements(const PatientRule* rule,
-                                                    Array<Placement> placements) {
-    if (!placements.fits() || placements.rows != std::ssize(rule->placements())) return bad_arrays;
-    std::ranges::copy(rule->placements(), placements.data);
-    return 0;
-}
+DFOPT_CREATOR(PatientRule, PatientRule, &patient_rule)
+DFOPT_FUNCTION(PatientRule_run, &PatientRule::run)
+DFOPT_FUNCTION(PatientRule_placements, &PatientRule::placements)
 
 } // namespace patience
 
 namespace prices {
 
 // Lowers prices; see `fit`.
-DFOPT_EXPORT std::int64_t dfopt_prices_fit(Array<const Slots> conditions, Array<Cost> room,
-                                           Array<Cost> prices) {
-    if (!conditions.fits() || !room.fits() || !prices.fits() || prices.rows != conditions.rows) {
-        return bad_arrays;
-    }
-    fit(conditions.span(), room.span(), prices.span());
+std::int64_t fit_prices(Rows<Slots> conditions, std::span<Cost> room, std::span<Cost> prices) {
+    if (prices.size() != conditions.size()) return misfit;
+    fit(conditions, room, prices);
     return 0;
 }
+
+DFOPT_FUNCTION(fit_prices, &fit_prices)
 
 } // namespace prices
 

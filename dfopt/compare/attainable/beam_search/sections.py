@@ -20,7 +20,6 @@ from dfopt.native.trace import (
     PLAIN,
     Section,
     SectionLimits,
-    Table,
 )
 from dfopt.trace.events import Integers
 from dfopt.trace.trace import UNMANAGED
@@ -46,8 +45,8 @@ class Sections:
     def __init__(
         self,
         dispatches: Dispatches,
-        cpu: Table,
-        start: Table,
+        cpu: Integers,
+        start: Integers,
         wait: int | None,
         *,
         gives_way: bool = False,
@@ -363,7 +362,7 @@ def _before_fixed(fixed: list[tuple[int, int, int]], start: int, late: int, leng
     return late
 
 
-def _begins(numbers: Table, count: int) -> Table:
+def _begins(numbers: Integers, count: int) -> Integers:
     """Return where each of the numbers 0 … ``count`` begins in sorted ones."""
     return np.searchsorted(numbers, np.arange(count + 1)).astype(np.int64)
 

@@ -182,7 +182,7 @@ class AnnealedSchedule:
         for stage in range(stages):
             share = stage / (stages - 1)
             annealing.anneal(
-                part,
+                *part,
                 proposals * (stage + 1) // stages - proposals * stage // stages,
                 temperature=_between(temperatures, share),
                 cost_price=self._cost_price,
