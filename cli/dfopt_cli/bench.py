@@ -151,7 +151,7 @@ def check_agreement(report: Report, output: str, bounds: Mapping[str, PublishedB
         more = f" (and {len(found) - 1} more contradictions)" if len(found) > 1 else ""
         raise DfoptError(
             f"{row_interval(row)} contradicts the published "
-            f"{published_interval(found[0].published)}; check both{more}",
+            f"{published_interval(found[0])}; check both{more}",
             place=row.file,
             file=output,
         )

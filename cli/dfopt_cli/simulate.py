@@ -136,17 +136,16 @@ def scenarios_of(
     found = []
     names_of_recorded = dict(zip(recorded, short_names(recorded), strict=True))
     for name in listed:
-        if name in recorded:
-            trace = recorded_trace(name, next(options), choice)
-            with naming(name):
+        with naming(name):
+            if name in recorded:
+                trace = recorded_trace(name, next(options), choice)
                 scenario = scenario_of_trace(trace, settings, name=names_of_recorded[name])
-                found.append(replace(scenario, file=shown_name(name)))
-        elif name in own:
-            with naming(name):
-                found.append(replace(scenario_of_workload(name, settings), file=shown_name(name)))
-        else:
-            with naming(name):
+            elif name in own:
+                scenario = scenario_of_workload(name, settings)
+            else:
                 found.append(read_scenario(name, settings))
+                continue
+        found.append(replace(scenario, file=shown_name(name)))
     return found
 
 

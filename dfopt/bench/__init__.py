@@ -3,7 +3,7 @@
 from dfopt.bench.benchmark import Report, RunProgress, run
 from dfopt.bench.rows import Entry, Row, RowStatus, Settings, read_rows, read_set
 from dfopt.bench.summary import (
-    Judged,
+    JudgedInstance,
     MethodFigures,
     PublishedBounds,
     Verdict,
@@ -17,7 +17,7 @@ from dfopt.bench.summary import (
 
 __all__ = [
     "Entry",
-    "Judged",
+    "JudgedInstance",
     "MethodFigures",
     "PublishedBounds",
     "Report",

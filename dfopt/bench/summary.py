@@ -78,13 +78,46 @@ def share_within(ratios: Sequence[float], factor: float) -> float:
     return sum(ratio <= factor for ratio in ratios) / len(ratios)
 
 
+class MethodProfile(DocumentPart):
+    """The performance profile of a method, where several ran.
+
+    Parameters
+    ----------
+    method
+        The method.
+    factors
+        Multiples of the fastest method's time.
+    shares
+        For each of them the share of instances that the method solves within it.
+    solved
+        The share that it solves at all.
+    """
+
+    method: str
+    factors: tuple[Positive, ...]
+    shares: tuple[Share, ...]
+    solved: Share
+
+
+def method_profiles(ratios: Mapping[str, Sequence[float]]) -> tuple[MethodProfile, ...]:
+    """Return the profile of each method that has instances to compare."""
+    return tuple(
+        MethodProfile(
+            method=method,
+            factors=FACTORS,
+            shares=tuple(share_within(own, factor) for factor in FACTORS),
+            solved=share_within(own, sys.float_info.max),
+        )
+        for method, own in ratios.items()
+        if own
+    )
+
+
 def profile_table(ratios: Mapping[str, Sequence[float]]) -> Table:
     """Return the profile of each method at the usual factors, and the share that it solved."""
     headings = columns("method", *(f"{factor}× :.0%" for factor in FACTORS), "solved :.0%")
-    factors = (*FACTORS, sys.float_info.max)
     rows: list[tuple[Value, ...]] = [
-        (method, *(share_within(own, factor) for factor in factors))
-        for method, own in ratios.items()
+        (own.method, *own.shares, own.solved) for own in method_profiles(ratios)
     ]
     count = max(map(len, ratios.values()))
     note = (
@@ -222,25 +255,50 @@ def verdict_on(row: Row, published: PublishedBounds) -> Verdict:
     return Verdict.CONFIRMED if holds_below and holds_above else Verdict.WITHIN
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Judged:
-    """A row, what was published about its instance, and the verdict."""
+class JudgedInstance(DocumentPart):
+    """The result of a method, beside what was published about its instance.
 
-    row: Row
-    published: PublishedBounds
+    Parameters
+    ----------
+    instance, method
+        Their names.
+    lower, upper
+        What was published; None if nothing was.
+    verdict
+        How the result stands to that.
+    row
+        The result itself, which documents do not have.
+    """
+
+    UNWRITTEN = ("row",)
+
+    instance: str
+    method: str
+    lower: Natural | None
+    upper: Natural | None
     verdict: Verdict
+    row: Row
 
 
-def judged(rows: Iterable[Row], published: Mapping[str, PublishedBounds]) -> tuple[Judged, ...]:
+def judged(
+    rows: Iterable[Row], published: Mapping[str, PublishedBounds]
+) -> tuple[JudgedInstance, ...]:
     """Return the verdicts on the rows about whose instances something was published."""
     return tuple(
-        Judged(row=row, published=bounds, verdict=verdict_on(row, bounds))
+        JudgedInstance(
+            instance=row.instance,
+            method=row.method,
+            lower=bounds.lower,
+            upper=bounds.upper,
+            verdict=verdict_on(row, bounds),
+            row=row,
+        )
         for row in rows
         if (bounds := published.get(row.instance)) is not None
     )
 
 
-def verdict_counts(verdicts: Iterable[Judged]) -> dict[Verdict, int]:
+def verdict_counts(verdicts: Iterable[JudgedInstance]) -> dict[Verdict, int]:
     """Return how often each verdict was given."""
     counts = Counter(item.verdict for item in verdicts)
     return {verdict: counts[verdict] for verdict in Verdict}
@@ -310,26 +368,6 @@ class UsedSettings(DocumentPart):
     workers: Positive
 
 
-class JudgedInstance(DocumentPart):
-    """The result of a method, beside what was published about its instance.
-
-    Parameters
-    ----------
-    instance, method
-        Their names.
-    lower, upper
-        What was published; None if nothing was.
-    verdict
-        How the result stands to that.
-    """
-
-    instance: str
-    method: str
-    lower: Natural | None
-    upper: Natural | None
-    verdict: Verdict
-
-
 class Verdicts(DocumentPart):
     """What became of published bounds.
 
@@ -343,27 +381,6 @@ class Verdicts(DocumentPart):
 
     verdicts: Annotated[dict[Verdict, Natural], each_of(Verdict)]
     instances: tuple[JudgedInstance, ...]
-
-
-class MethodProfile(DocumentPart):
-    """The performance profile of a method, where several ran.
-
-    Parameters
-    ----------
-    method
-        The method.
-    factors
-        Multiples of the fastest method's time.
-    shares
-        For each of them the share of instances that the method solves within it.
-    solved
-        The share that it solves at all.
-    """
-
-    method: str
-    factors: tuple[Positive, ...]
-    shares: tuple[Share, ...]
-    solved: Share
 
 
 class BenchSummary(DocumentPart):
@@ -408,29 +425,8 @@ def bench_summary(
 ) -> BenchSummary:
     """Return what a benchmark found, also beside what was published, if something was."""
     found = judged(report.rows, published or {})
-    verdicts = Verdicts(
-        verdicts=verdict_counts(found),
-        instances=tuple(
-            JudgedInstance(
-                instance=each.row.instance,
-                method=each.row.method,
-                verdict=each.verdict,
-                **asdict(each.published),
-            )
-            for each in found
-        ),
-    )
-    ratios = performance_ratios(report.rows)
-    profiles = tuple(
-        MethodProfile(
-            method=method,
-            factors=FACTORS,
-            shares=tuple(share_within(own, factor) for factor in FACTORS),
-            solved=share_within(own, sys.float_info.max),
-        )
-        for method, own in ratios.items()
-        if own
-    )
+    verdicts = Verdicts(verdicts=verdict_counts(found), instances=found)
+    profiles = method_profiles(performance_ratios(report.rows))
     return BenchSummary(
         csv=csv,
         settings=tuple(UsedSettings(**asdict(each)) for each in settings),
@@ -511,13 +507,8 @@ def published_table(report: Report, published: Mapping[str, PublishedBounds]) ->
     verdicts = judged(report.rows, published)
     rows = [
         (
-            *(item.row.instance, item.row.method, published_interval(item.published)),
-            *(
-                row_interval(item.row),
-                item.row.wall_time_s,
-                item.row.certificate or None,
-                item.verdict,
-            ),
+            *(item.instance, item.method, published_interval(item), row_interval(item.row)),
+            *(item.row.wall_time_s, item.row.certificate or None, item.verdict),
         )
         for item in verdicts
     ]
@@ -532,7 +523,7 @@ def published_table(report: Report, published: Mapping[str, PublishedBounds]) ->
     return Table("", headings, rows, [f"{counts or 'no verdict'}{unpublished}"])
 
 
-def published_interval(published: PublishedBounds) -> str:
+def published_interval(published: JudgedInstance) -> str:
     """Return published bounds as a cell: a value, an interval, or one side."""
     if published.lower is None:
         return f"≤ {published.upper}"

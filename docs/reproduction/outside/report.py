@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).parents[3]))
 
 from dfopt import __version__
 from dfopt.bench import (
-    Judged,
+    JudgedInstance,
     Report,
     RunProgress,
     Settings,
@@ -141,7 +141,7 @@ def tell(progress: RunProgress) -> None:
         print(f"{progress.done + 1} of {progress.total}: {names}", file=sys.stderr, flush=True)
 
 
-def is_wrong(item: Judged) -> bool:
+def is_wrong(item: JudgedInstance) -> bool:
     """Whether a result contradicts what was published, or its own instance."""
     return item.verdict is Verdict.CONTRADICTION or item.row.verified == "no"
 
@@ -149,10 +149,9 @@ def is_wrong(item: Judged) -> bool:
 HEADINGS = ("instance", "published", "dfopt", "time", "proof", "verdict")
 
 
-def cells(item: Judged) -> tuple[str, ...]:
+def cells(item: JudgedInstance) -> tuple[str, ...]:
     """Return the line of an instance in a table."""
-    published, row = item.published, item.row
-    lower, upper = published.lower, published.upper
+    row, lower, upper = item.row, item.lower, item.upper
     if lower is None or upper is None:
         statement = f"≤ {upper}" if lower is None else f"≥ {lower}"
     else:
@@ -175,7 +174,7 @@ def interval(lower: int | None, upper: int | None) -> str:
     return f"{'?' if lower is None else lower}..{'?' if upper is None else upper}"
 
 
-def table(verdicts: Sequence[Judged]) -> Iterator[str]:
+def table(verdicts: Sequence[JudgedInstance]) -> Iterator[str]:
     """Yield the lines of a table in Markdown."""
     yield f"| {' | '.join(HEADINGS)} |"
     yield "|---|---|---|---|---|---|"
@@ -184,7 +183,7 @@ def table(verdicts: Sequence[Judged]) -> Iterator[str]:
 
 
 def page(
-    verdicts: Sequence[Judged],
+    verdicts: Sequence[JudgedInstance],
     truths: Sequence[Truth],
     report: Report,
     options: argparse.Namespace,
@@ -197,7 +196,7 @@ def page(
     if options.sample is not None:
         drawn.append(f"--sample {options.sample}")
     collection = {truth.name: truth.collection for truth in truths}
-    groups: dict[str, list[Judged]] = {}
+    groups: dict[str, list[JudgedInstance]] = {}
     for item in verdicts:
         groups.setdefault(collection[item.row.instance], []).append(item)
     shown = []
@@ -246,7 +245,7 @@ def tour_sentence(folder: Path) -> str:
     )
 
 
-def verdict_sentence(verdicts: Sequence[Judged], report: Report) -> str:
+def verdict_sentence(verdicts: Sequence[JudgedInstance], report: Report) -> str:
     """Return what the page says of the whole."""
     contradictions = [
         item.row.instance for item in verdicts if item.verdict is Verdict.CONTRADICTION
@@ -268,7 +267,7 @@ def verdict_sentence(verdicts: Sequence[Judged], report: Report) -> str:
     return f"**{' '.join(found)}**"
 
 
-def summary(groups: dict[str, list[Judged]]) -> Iterator[str]:
+def summary(groups: dict[str, list[JudgedInstance]]) -> Iterator[str]:
     """Yield the lines of the table of collections."""
     yield (
         "| collection | instances | confirmed | sharper | within | contradictions | no result "
