@@ -36,8 +36,8 @@ SCHEDULES = {
 
 BOUND = (
     "bound: no schedule with the limit of its row costs less, however long its dispatches last; "
-    "with lengths: if they last as long as recorded. It holds for its row alone: rows that let "
-    "single dispatches wait longer can cost less"
+    "with lengths: if they last as long as recorded, and are ready when schedules may start them. "
+    "It holds for its row alone: rows that let single dispatches wait longer can cost less"
 )
 PARALLEL = (
     "parallel: share of the run time that runs beside the same fragment on another CPU; schedules "

@@ -56,7 +56,8 @@ class FrontierRow(DocumentPart, omit_defaults=False):
         No schedule with this limit costs less, whatever the lengths of its dispatches; None where
         no bound is known.
     bound_with_lengths
-        No schedule with this limit costs less if its dispatches last as long as recorded.
+        No schedule with this limit costs less if its dispatches last as long as recorded, and where
+        it is unknown when one was ready, it is ready when it certainly was.
     dispatches
         The number of dispatches, all managed.
     total_wait, p99_wait

@@ -148,8 +148,9 @@ class WaitingProof(DocumentPart, eq=False):
         No dispatch starts more than this after it was ready in the recording, or else later than it
         started there.
     uses_lengths
-        Whether dispatches are as long as recorded. Otherwise they may have any length above 0, and
-        ``held`` and ``services`` are empty.
+        Whether dispatches are as long as recorded, and ready when the schedules of comparisons take
+        them to be. Otherwise they may have any length above 0 and may have been ready at any time
+        that the recording leaves open, and ``held`` and ``services`` are empty.
     scale
         All prices are multiples of 1/scale of a unit of cost.
     stretches

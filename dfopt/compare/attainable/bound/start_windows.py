@@ -1,9 +1,12 @@
 """Between which times each dispatch of a trace starts, in every schedule within a waiting limit.
 
-No dispatch starts before it is ready, nor later than the limit permits. If lengths are as recorded,
-three things raise the earliest start.
+No dispatch starts before it is ready, nor later than the limit permits. Where it is unknown when it
+was ready, a bound for any lengths takes the times that permit the most, and a bound for recorded
+lengths those that schedules take. With lengths, three things raise the earliest start, and the
+first of them lowers the latest one.
 
-- *The dispatch before.* What a preempted task goes on with follows what it did before.
+- *Causes.* A dispatch starts after the one before it of its task has ended, and after its waker has
+  run for the recorded time.
 - *Work ahead.* By time t, the dispatches have certainly run for N(t), the sum of min(p, t - d) over
   those with a latest start d before t. They cannot have run for more than C(t), the least over all
   s ≤ t of R(s) + (what CPUs have free from s to t), where R(s), the sum of min(p, s - r), is all
@@ -44,18 +47,19 @@ def start_windows(
     """Return the earliest and the latest start of each dispatch if none waits longer than ``wait``.
 
     Without ``uses_lengths`` a preempted task may go on as soon as the first part of its work was
-    ready, since that part could have been shorter.
+    ready, since that part could have been shorter. With it both times are those of
+    :func:`~dfopt.compare.attainable.check.check_schedule`.
     """
-    earliest, latest = dispatches.ready_from, dispatches.latest_starts_for_bounds(wait)
     if not uses_lengths:
-        return earliest, latest
-    earliest = _after_previous(dispatches, earliest)
+        return dispatches.ready_from, dispatches.latest_starts_for_bounds(wait)
+    earliest = _after_causes(dispatches, dispatches.ready_by)
+    latest = _before_effects(dispatches, dispatches.latest_starts(wait))
     blocks = blocks_by_cpu(dispatches)
     for _ in range(MOST_ROUNDS):
         before = earliest
         for raised in (_after_work, _after_busy_times):
             found = raised(blocks, dispatches.length, earliest, latest)
-            earliest = _after_previous(dispatches, found)
+            earliest = _after_causes(dispatches, found)
         if (earliest == before).all():
             break
     return earliest, latest
@@ -73,15 +77,37 @@ def blocks_by_cpu(dispatches: Dispatches) -> Blocks:
     return tuple(found)
 
 
-def _after_previous(dispatches: Dispatches, ready: Integers) -> Integers:
-    """Return ``ready``, or when the task's dispatch before ends at the earliest, if later."""
+def _after_causes(dispatches: Dispatches, ready: Integers) -> Integers:
+    """Return ``ready``, or when what has to come before has come at the earliest, if later."""
     times: list[int] = ready.tolist()
-    length: list[int] = dispatches.length.tolist()
-    for dispatch, previous in enumerate(dispatches.previous.tolist()):
-        if previous != NONE:
-            end = times[previous] + length[previous]
-            times[dispatch] = max(times[dispatch], end)
+    for before, after, lag in _causes(dispatches):
+        times[after] = max(times[after], times[before] + lag)
     return np.array(times, np.int64)
+
+
+def _before_effects(dispatches: Dispatches, latest: Integers) -> Integers:
+    """Return ``latest``, or when what has to come after has to come at the latest, if earlier."""
+    times: list[int] = latest.tolist()
+    for before, after, lag in reversed(_causes(dispatches)):
+        times[before] = min(times[before], times[after] - lag)
+    return np.array(times, np.int64)
+
+
+def _causes(dispatches: Dispatches) -> list[tuple[int, int, int]]:
+    """Return pairs of dispatches, the second of which starts at least some time after the first.
+
+    These are the dispatch before of the same task, which ends first, and the one that wakes. They
+    are ordered by the second one.
+    """
+    found = []
+    for before, lag in (
+        (dispatches.previous, dispatches.length[dispatches.previous]),
+        (dispatches.waker, dispatches.waker_offset),
+    ):
+        after = np.flatnonzero(before != NONE)
+        found.append(np.stack([before[after], after, lag[after]]))
+    pairs = np.concatenate(found, axis=1)
+    return [*zip(*pairs[:, np.argsort(pairs[1], kind="stable")].tolist(), strict=True)]
 
 
 def _after_work(blocks: Blocks, length: Integers, earliest: Integers, latest: Integers) -> Integers:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -10,6 +11,11 @@ from dfopt.compare.attainable.bound import bound as search
 from dfopt.compare.attainable.bound import prices, proof
 from dfopt.compare.attainable.bound.bound import lower_bound
 from dfopt.compare.attainable.bound.proof import check_proof
+from dfopt.compare.cost_model import CostModel
+from dfopt.compare.dispatches import movable_dispatches
+from dfopt.compare.paid import cost_of
+from dfopt.trace import read_trace
+from dfopt.trace.labels import label
 from tests.compare.attainable.drawn import random_arrivals, random_case, random_limit
 from tests.compare.attainable.enumeration import cheapest_schedule
 
@@ -62,6 +68,17 @@ def test_a_fragment_of_which_nothing_can_start_in_a_stretch() -> None:
     assert cheapest is not None
     assert bound.value <= cheapest[0]
     assert check_proof(arrivals, bound.proof).value == bound.value
+
+
+def test_nothing_can_be_moved_in_a_trace_without_idle_time(shared: Path) -> None:
+    """Of 242 dispatches it is open when they were ready; no schedule runs them sooner."""
+    trace = read_trace(
+        shared / "data/traces/hackbench_thread_g4_l30.perf_sched_script_pidtid.txt.gz"
+    )
+    recorded = movable_dispatches(label(trace, "wakeups"), CostModel())
+    open_when = int((recorded.ready_from < recorded.ready_by).sum())
+    assert (len(recorded), open_when, cost_of(recorded)) == (2_283, 242, 717)
+    assert lower_bound(recorded, 0, uses_lengths=True).value == 710
 
 
 @pytest.mark.slow
