@@ -497,12 +497,7 @@ def penalties_at(table: PenaltyTable, interval: float) -> tuple[float, float]:
 
 
 def penalties_of_policy(
-    table: PenaltyTable,
-    *,
-    processor_seconds: float,
-    reallocations: float,
-    affinity: float,
-    reallocation_time: float,
+    table: PenaltyTable, policy: Mapping[str, float], reallocation_time: float
 ) -> tuple[float, float]:
     """Return P^A and P^NA of a policy whose interval was not measured.
 
@@ -513,14 +508,16 @@ def penalties_of_policy(
     ----------
     table
         At least one entry.
-    processor_seconds
-        Work and waste together.
-    reallocations, affinity, reallocation_time
-        As in :class:`.Case`. Without reallocations the penalties are those of the last entry.
+    policy
+        The numbers of :data:`POLICY_NUMBERS`. Without reallocations the penalties are those of the
+        last entry.
+    reallocation_time
+        As in :class:`.Case`.
     """
+    reallocations, affinity = policy["reallocations"], policy["affinity"]
     if reallocations == 0:
         return table[-1].affinity, table[-1].no_affinity
-    computing = processor_seconds / reallocations + reallocation_time
+    computing = (policy["work"] + policy["waste"]) / reallocations + reallocation_time
     interval = computing
     penalties = penalties_at(table, interval)
     for _ in range(MOST_STEPS):
@@ -551,13 +548,7 @@ def case_of(
         return policy.case(
             reallocation_time=reallocation_time, penalty_affinity=near, penalty_no_affinity=far
         )
-    near, far = penalties_of_policy(
-        penalties,
-        processor_seconds=policy["work"] + policy["waste"],
-        reallocations=policy["reallocations"],
-        affinity=policy["affinity"],
-        reallocation_time=reallocation_time,
-    )
+    near, far = penalties_of_policy(penalties, policy, reallocation_time)
     return Case(
         **policy,
         reallocation_time=reallocation_time,
@@ -598,6 +589,15 @@ class Ranged(Sourced):
                 )
 
 
+def check_either(holder: object, names: Collection[str], instead: object, problem: str) -> None:
+    """Refuse numbers that are missing, or that are there beside what stands in their place."""
+    for name in names:
+        if (getattr(holder, name) is None) != (instead is not None):
+            raise FileError(
+                "is missing; it is required" if instead is None else problem, place=name
+            )
+
+
 class PolicyParameters(Ranged):
     """What a policy does to a job: numbers, or measurements that they follow from.
 
@@ -629,14 +629,8 @@ class PolicyParameters(Ranged):
     def __post_init__(self) -> None:
         """Check that numbers, or measurements, are there, and what stands beside them."""
         super().__post_init__()
-        for name in POLICY_NUMBERS:
-            if (getattr(self, name) is None) != (self.measured is not None):
-                problem = (
-                    "is missing; it is required"
-                    if self.measured is None
-                    else "follows from what is measured; leave it out"
-                )
-                raise FileError(problem, place=name)
+        problem = "follows from what is measured; leave it out"
+        check_either(self, POLICY_NUMBERS, self.measured, problem)
         names = POLICY_NUMBERS if self.measured is None else MEASURED_NUMBERS
         self.check_ranges(self.measured or self, names)
         for name, value in self.baseline.items():
@@ -654,6 +648,13 @@ class PolicyParameters(Ranged):
     def own_work(self) -> bool:
         """Whether the baseline does the policy's work when compared with it."""
         return self.baseline.get("work") == OWN
+
+    def replicated(self, case: Case) -> list[Case]:
+        """Return a case with the parameters of each replication."""
+        return [
+            replace(case, **dict(zip(self.replications, values, strict=True)))
+            for values in zip(*self.replications.values(), strict=True)
+        ]
 
     def _check_replications(self) -> None:
         if not self.replications:
@@ -704,14 +705,8 @@ class JobParameters(Ranged):
         check_label(self.name, "name")
         for name in self.policies:
             check_label(name, "policy")
-        for name in JOB_NUMBERS:
-            if (getattr(self, name) is None) != (self.penalties is not None):
-                problem = (
-                    "is missing; it is required"
-                    if self.penalties is None
-                    else "is given by quantum in [[job.penalties]] too; keep one"
-                )
-                raise FileError(problem, place=name)
+        problem = "is given by quantum in [[job.penalties]] too; keep one"
+        check_either(self, JOB_NUMBERS, self.penalties, problem)
         if self.penalties is None:
             self.check_ranges(self, JOB_NUMBERS)
         else:
@@ -935,7 +930,9 @@ class ResponseModel(Ranged):
             baseline_measured=baseline.measured,
             penalties=chosen.penalties,
             own_work=parameters.own_work,
-            replications=self._replications(chosen, parameters, baseline),
+            replications=_pairs(
+                parameters.replicated(case), baseline.replicated(self._case(chosen, baseline))
+            ),
         )
 
     def comparisons(self) -> tuple[PolicyComparison, ...]:
@@ -963,26 +960,15 @@ class ResponseModel(Ranged):
     def _case(self, job: JobParameters, policy: PolicyParameters) -> Case:
         return case_of(policy.numbers, job.penalty_table, self.reallocation_time)
 
-    def _replications(
-        self, job: JobParameters, policy: PolicyParameters, baseline: PolicyParameters
-    ) -> tuple[tuple[Case, Case], ...]:
-        """Return the pairs of replications; none where only one of both has them."""
-        both = policy.replications, baseline.replications
-        if not all(both):
-            return ()
-        own, theirs = (
-            [
-                replace(self._case(job, each), **dict(zip(replications, values, strict=True)))
-                for values in zip(*replications.values(), strict=True)
-            ]
-            for each, replications in zip((policy, baseline), both, strict=True)
+
+def _pairs(own: Sequence[Case], theirs: Sequence[Case]) -> tuple[tuple[Case, Case], ...]:
+    """Return the pairs of replications; none where only one of both has them."""
+    if own and theirs and len(own) != len(theirs):
+        raise ModelError(
+            f"has {len(own)} replications, and the baseline {len(theirs)}; they must be pairs",
+            place="x-replications",
         )
-        if len(own) != len(theirs):
-            raise ModelError(
-                f"has {len(own)} replications, and the baseline {len(theirs)}; they must be pairs",
-                place="x-replications",
-            )
-        return tuple(zip(own, theirs, strict=True))
+    return tuple(zip(own, theirs, strict=False))
 
 
 def assumptions_of_case(

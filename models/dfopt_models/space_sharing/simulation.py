@@ -11,7 +11,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from msgspec import Meta, field
@@ -587,25 +587,25 @@ def _job_parameters(
     name: str, no_affinity: float, summaries: Sequence[PolicySummary], copies: int
 ) -> JobParameters:
     jobs = {summary.policy: summary.job(name) for summary in summaries}
-    means: dict[str, dict[str, Any]] = {
-        policy: {figure: interval.mean for figure, interval in job.figures.items()}
-        for policy, job in jobs.items()
-    }
     # The cost of a reallocation with affinity depends on the job that ran there in between, and
     # so a little on the policy; the model has one number for all.
-    returning = {
-        policy: (mean["affinity_penalty"], mean["affinity"] * mean["reallocations"])
-        for policy, mean in means.items()
-        if mean["affinity_penalty"] > 0
-    }
-    weight = sum(count for _, count in returning.values())
-    total = sum(penalty * count for penalty, count in returning.values())
+    returning = [
+        (job.affinity_penalty.mean, job.affinity.mean * job.reallocations.mean)
+        for job in jobs.values()
+        if job.affinity_penalty.mean > 0
+    ]
+    weight = sum(count for _, count in returning)
+    total = sum(penalty * count for penalty, count in returning)
     mean_penalty = total / weight if weight else 0.0
     seeds = [
         seed
         for seed in next(iter(jobs.values())).by_seed
         if all(seed in job.by_seed for job in jobs.values())
     ]
+    means: dict[str, dict[str, Any]] = {
+        policy: {number: job.figures[number].mean for number in POLICY_NUMBERS}
+        for policy, job in jobs.items()
+    }
     return JobParameters(
         name=name,
         penalty_affinity=mean_penalty,
@@ -613,7 +613,7 @@ def _job_parameters(
         copies=copies,
         policies={
             policy: PolicyParameters(
-                **{number: means[policy][number] for number in POLICY_NUMBERS},
+                **means[policy],
                 replications=_replications(job, seeds, mean_penalty),
             )
             for policy, job in jobs.items()

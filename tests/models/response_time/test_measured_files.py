@@ -103,10 +103,11 @@ def test_interpolation_meets_the_table():
     assert penalties_at(TABLE, 0.05) == pytest.approx((0.0, 0.0))
 
 
+MOVING = {"work": 80.0, "waste": 0.0, "reallocations": 400}
+
+
 def test_an_interval_that_was_not_measured_fits_its_penalties():
-    found = penalties_of_policy(
-        TABLE, processor_seconds=80.0, reallocations=400, affinity=0.5, reallocation_time=0.001
-    )
+    found = penalties_of_policy(TABLE, MOVING | {"affinity": 0.5}, 0.001)
     interval = 80 / 400 + 0.001 + 0.5 * sum(found)
     assert found == pytest.approx(penalties_at(TABLE, interval), rel=1e-12)
     model = RESPONSE_TIME.parse(
@@ -114,9 +115,7 @@ def test_an_interval_that_was_not_measured_fits_its_penalties():
     )
     case = model.case("only", "moving")
     assert case.penalty_affinity == pytest.approx(
-        penalties_of_policy(
-            TABLE, processor_seconds=80.0, reallocations=400, affinity=1.0, reallocation_time=0.001
-        )[0]
+        penalties_of_policy(TABLE, MOVING | {"affinity": 1.0}, 0.001)[0]
     )
     assert model.case("only", "still").penalty_affinity == TABLE[-1].affinity
 
