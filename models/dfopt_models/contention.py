@@ -6,10 +6,10 @@ and a third band. A parameter is either given or fitted to a measurement.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 from operator import attrgetter
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from msgspec import Meta, field
 from msgspec.structs import asdict
@@ -180,6 +180,11 @@ class GivenOrFitted(Sourced):
             problem = "are both there; keep one" if is_given else "are both missing; give one"
             raise ModelError(f"{self.may_be_fitted} and fitted {problem}")
 
+    def settled(self, solve: Callable[[Any], float]) -> float:
+        """Return the parameter as it is given, or else what solves the fit."""
+        given: float | None = getattr(self, self.may_be_fitted)
+        return solve(self.fit) if given is None else given
+
 
 class Lock(GivenOrFitted):
     """The lock of the ready queue, or of each ready queue.
@@ -206,10 +211,7 @@ class Lock(GivenOrFitted):
     @property
     def think_time(self) -> float:
         """The time between two uses, given or fitted."""
-        if self.think is not None:
-            return self.think
-        assert self.fitted is not None
-        return think_for(self.fitted.misses, self.fitted.cpus, self.hold, self.holds)
+        return self.settled(lambda fit: think_for(fit.misses, fit.cpus, self.hold, self.holds))
 
 
 class Buffers(GivenOrFitted):
@@ -276,10 +278,7 @@ class Scans(GivenOrFitted):
     @property
     def look_time(self) -> float:
         """What one look takes, in switches."""
-        if self.look is not None:
-            return self.look
-        assert self.fitted is not None
-        return look_time(self.fitted.slowdown, self.fitted.cpus)
+        return self.settled(lambda fit: look_time(fit.slowdown, fit.cpus))
 
 
 class ThirdBand(GivenOrFitted):
@@ -316,13 +315,11 @@ class ThirdBand(GivenOrFitted):
     @property
     def busy(self) -> float:
         """The load, given or fitted."""
-        if self.load is not None:
-            return self.load
-        assert self.fitted is not None
-        return bisect(
-            lambda load: third_band(self.cpus, load, self.first, self.rest),
-            *(self.fitted.ratio, LOADS, "fitted"),
-        )
+
+        def relative(load: float) -> float:
+            return third_band(self.cpus, load, self.first, self.rest)
+
+        return self.settled(lambda fit: bisect(relative, fit.ratio, LOADS, "fitted"))
 
     @property
     def relative(self) -> float:
@@ -443,17 +440,12 @@ class ContentionModel(Checked):
     def buffer_hold(self) -> float:
         """The hold time of the list of free buffers, given or fitted."""
         assert self.buffers is not None
-        if self.buffers.hold is not None:
-            return self.buffers.hold
-        assert self.buffers.fitted is not None
 
         def slope(hold: float) -> float:
-            return mean_slope(
-                lambda number: self.with_buffers(number, split=False, hold=hold).work, self.cpus
-            )
+            return self.slope(split=False, hold=hold)
 
         ends = (self.lock.hold / 10**6, self.think)
-        return bisect(slope, self.buffers.fitted.slope, ends, "buffers.fitted")
+        return self.buffers.settled(lambda fit: bisect(slope, fit.slope, ends, "buffers.fitted"))
 
     def with_buffers(self, cpus: int, *, split: bool, hold: float | None = None) -> Contention:
         """Return what CPUs do that use their own queue and free buffers in each round.
@@ -513,8 +505,10 @@ class ContentionModel(Checked):
                 return self.third_band.relative
         return self.slope(split=what is Measurement.SLOPE)
 
-    def slope(self, *, split: bool) -> float:
+    def slope(self, *, split: bool, hold: float | None = None) -> float:
         """Return the work that a further CPU adds, with lists of free buffers where there are any.
+
+        The parameters are those of :meth:`with_buffers`.
 
         Raises
         ------
@@ -527,7 +521,7 @@ class ContentionModel(Checked):
         def work(number: int) -> float:
             if self.buffers is None:
                 return self.own_locks(number).work
-            return self.with_buffers(number, split=split).work
+            return self.with_buffers(number, split=split, hold=hold).work
 
         return mean_slope(work, self.cpus)
 

@@ -553,10 +553,9 @@ def corners(comparison: PolicyComparison, *, slow: bool) -> Iterator[PolicyCompa
     both_move = comparison.measured is not None or comparison.own_work
     my_end = None if both_move else slow
     their_end = None if comparison.baseline_measured is not None else not slow
-    for common in _choices(shared):
-        for mine in _choices(own, slow=my_end):
-            for theirs in _choices(comparison.baseline_ranges, slow=their_end):
-                yield comparison.with_values(common, mine, theirs)
+    theirs = _choices(comparison.baseline_ranges, slow=their_end)
+    for values in combinations(_choices(shared), _choices(own, slow=my_end), theirs):
+        yield comparison.with_values(*values)
 
 
 def _paired_crossovers(
