@@ -49,7 +49,6 @@ from dfopt.files.documents import DocumentType
 from dfopt.files.formats import Format
 from dfopt.structs import DocumentPart, replace
 from dfopt.table import Table, Uncertain, Value, columns, facts
-from dfopt_models.errors import ModelError
 from dfopt_models.formulas import equation, exact
 from dfopt_models.growth import KNOWN_DIGITS, GrowthPath, growth_text
 from dfopt_models.model import AnalyticModel
@@ -399,27 +398,6 @@ def crossovers(
         if (product := product_at(root.v, path)) <= EXTREME
     )
     return tuple(found)
-
-
-def closed_form_crossover(comparison: PolicyComparison, path: GrowthPath) -> float | None:
-    """Return the crossover along ``limit`` or ``speed`` by its closed form; None if there is none.
-
-    Raises
-    ------
-    ModelError
-        Along another path: there is no closed form.
-    """
-    if path not in CLOSED_FORMS:
-        known = " and ".join(CLOSED_FORMS)
-        raise ModelError(f"there is a closed form along {known} alone, not along {path}")
-    terms = difference(comparison, path)
-    if len(terms.reduced().coefficients) <= 1:
-        return None  # numerator or denominator is rounding alone
-    constant, slope = terms.coefficients
-    root = -slope / constant  # √x* = 1/v
-    if not 1 <= root <= math.sqrt(EXTREME):  # a negative root must not be squared
-        return None
-    return root * root
 
 
 def product_at(v: float, path: GrowthPath) -> float:

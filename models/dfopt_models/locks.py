@@ -583,14 +583,11 @@ class Borrowing:
     ----------
     own_empty
         How likely its own part is empty, so that it looks at the others'.
-    none_alone
-        How likely there is none if the parts are never shared.
     none
         How likely all parts are empty, as in one pool.
     """
 
     own_empty: float
-    none_alone: float
     none: float
 
     @property
@@ -626,7 +623,6 @@ def borrowing(cpus: int, resources: int, used: float) -> Borrowing:
             f"here are {resources} and {used:g} on {cpus} CPUs"
         )
     none = loss(cpus * resources, cpus * used)
-    alone = loss(resources, used)
     low, high = none, 1.0
     for _ in range(ROUNDS):
         # A part serves what its own CPU and the others take from it, on average its share of all.
@@ -637,4 +633,4 @@ def borrowing(cpus: int, resources: int, used: float) -> Borrowing:
             high = middle
         if high - low < EXACT:
             break
-    return Borrowing(own_empty=(low + high) / 2, none_alone=alone, none=none)
+    return Borrowing(own_empty=(low + high) / 2, none=none)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from dfopt import replace
 from dfopt_models.crossover import (
-    closed_form_crossover,
+    crossovers,
     path_coefficients,
     relative_along,
     relative_change_with_cache,
@@ -229,7 +229,8 @@ def test_the_printed_closed_form_gives_the_number(path, comparison):
         for name in Case.__struct_fields__
     }
     printed = float(root_of_crossover(path).rhs.subs(values))
-    assert printed**2 == pytest.approx(closed_form_crossover(comparison, path))
+    (crossing,) = crossovers(comparison, path)
+    assert printed**2 == pytest.approx(crossing.product)
 
 
 def test_a_formula_in_latex():
