@@ -170,37 +170,35 @@ def condition_prices(program: StretchProgram, most_steps: int | None) -> Reals |
         When the solver fails.
     """
     from scipy.optimize import linprog
-    from scipy.sparse import csr_array
+    from scipy.sparse import block_array, csr_array, eye_array
 
     paths, scale = program.paths, program.paths.scale
     # The columns are x of all points, then h and e of the slots after them.
     points, count, times = program.points, len(program.points), len(program.times)
     owner, position = np.divmod(points, times)
     slots = np.flatnonzero(np.diff(owner, append=-1) == 0)
-    held, entered, slot = count + slots, 2 * count + slots, np.arange(len(slots))
-    cover = np.arange(len(program.first)) + 2 * len(slots)
+    one_each = eye_array(count, format="csr")
+    now, after, begun = one_each[slots], one_each[slots + 1], one_each[program.first]
+    # The entries of each condition, and at each time the x or h of each fragment.
     covered = program.last - program.first
-    before = np.cumsum(covered) - covered
-    entry = 2 * count + np.arange(covered.sum()) + np.repeat(program.first - before, covered)
+    ends = np.cumsum(covered)
+    entry = np.arange(ends[-1]) + np.repeat(program.first - ends + covered, covered)
+    entered = csr_array((np.ones(len(entry)), entry, [0, *ends]), shape=(len(ends), count))
     every = np.arange((owner[-1] + 1) * times)
     holder = np.searchsorted(points, every, "right") - 1
     holder += count * (points[holder] != every)
-    # Row, column and value: h ≤ x and x ≤ h + e of all slots, conditions, holders at all times.
-    parts = (
-        (slot, held, 1),
-        (slot, slots, -1),
-        (slot + len(slots), slots + 1, 1),
-        (slot + len(slots), held, -1),
-        (slot + len(slots), entered, -1),
-        (cover, program.first, -1),
-        (np.repeat(cover, covered), entry, -1),
-        (every % times + 2 * len(slots) + len(cover), holder, 1),
-    )
-    row, column = (np.concatenate([part[axis] for part in parts]) for axis in (0, 1))
-    value = np.concatenate([np.full(len(rows), value) for rows, _, value in parts])
-    limit = np.zeros(2 * len(slots) + len(cover) + times)
+    shape = times, 2 * count
+    holders = csr_array((np.ones(len(every)), (every % times, holder)), shape=shape)
+    rows = [
+        [-now, now, None],
+        [after, -now, -now],
+        [-begun, None, -entered],
+        [holders[:, :count], holders[:, count:], None],
+    ]
+    limit = np.zeros(2 * len(slots) + len(program.first) + times)
+    cover = slice(2 * len(slots), -times)
     limit[cover] = -program.conditions.count
-    limit[2 * len(slots) + len(cover) :] = len(paths.stretch.blocks)
+    limit[-times:] = len(paths.stretch.blocks)
     cost, most = np.zeros(3 * count), np.full(3 * count, np.inf)
     cost[:count][position == 0] = paths.costs["first"][:-1] / scale
     startable = program.entry < FORBIDDEN
@@ -210,7 +208,7 @@ def condition_prices(program: StretchProgram, most_steps: int | None) -> Reals |
     most[2 * count :][~startable] = 0
     answer = linprog(
         cost,
-        A_ub=csr_array((value, (row, column)), shape=(len(limit), len(cost))),
+        A_ub=block_array(rows, format="csr"),
         b_ub=limit,
         bounds=np.column_stack([np.zeros_like(most), most]),
         method="highs",

@@ -163,19 +163,12 @@ class TraceStretch(Columns):
         last = np.searchsorted(times, np.minimum(self.last[rows], self.end - 1))
         begin = np.searchsorted(points, number + first) - 1
         end = np.searchsorted(points, number + last)
-        inside = begin < end
-        begin, end, cost = begin[inside], end[inside], self.entry[rows][inside]
-        # A range is covered by two ranges whose length is a power of two; those of each power are
-        # collected first, then handed down to the two halves of each range.
-        level = np.log2(np.maximum(end - begin, 1)).astype(np.int64)
+        cost = self.entry[rows]
         least = np.full(len(points), FORBIDDEN)
-        for power in range(int(level.max(initial=0)), -1, -1):
-            own, length = level == power, 1 << power
-            np.minimum.at(least, begin[own], cost[own])
-            np.minimum.at(least, end[own] - length, cost[own])
-            if power:
-                half = length // 2
-                least[half:] = np.minimum(least[half:], least[:-half])
+        cheapest_last = np.argsort(-cost, kind="stable")
+        ranges = (column[cheapest_last].tolist() for column in (begin, end, cost))
+        for low, high, own in zip(*ranges, strict=True):
+            least[low:high] = own
         return least
 
 
