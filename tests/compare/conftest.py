@@ -9,5 +9,5 @@ import pytest
 def _all_the_time_in_the_world() -> Iterator[None]:
     """Let no clock decide what solvers find for a window."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("dfopt.compare.window_solver.SECONDS_PER_WINDOW", 1000.0)
+        patch.setattr("dfopt.compare.windows.SECONDS_PER_WINDOW", 1000.0)
         yield

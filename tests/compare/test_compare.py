@@ -149,7 +149,7 @@ def test_an_interrupt_of_a_solver_is_not_lost(monkeypatch: pytest.MonkeyPatch) -
     trace = replace(BUSY, lines=np.arange(len(BUSY)) % 4)
     monkeypatch.setattr("dfopt.solvers.auto.solve_automatically", interrupted)
     # Nothing attains this bound, so that solvers are asked.
-    monkeypatch.setattr("dfopt.compare.window_solver.cheap_bound", lambda *_: NOTHING)
+    monkeypatch.setattr("dfopt.compare.windows.cheap_bound", lambda *_: NOTHING)
     found = compare_trace(trace, model, windows=[parse_window("20")], workers=1, waits=None)
     assert not found.is_complete
     assert found.windows == ()

@@ -175,7 +175,7 @@ def test_factors_and_numbers_of_cpus_do_not_matter(trace, model, window, factor,
     )
     with pytest.MonkeyPatch.context() as patch:
         # No clock decides.
-        patch.setattr("dfopt.compare.window_solver.SECONDS_PER_WINDOW", 0.0)
+        patch.setattr("dfopt.compare.windows.SECONDS_PER_WINDOW", 0.0)
         (one,) = compare_trace(
             trace, model, windows=[window], time_limit=0, workers=1, waits=None
         ).windows
@@ -211,7 +211,7 @@ def test_equal_windows_are_solved_once(monkeypatch: pytest.MonkeyPatch) -> None:
         asked.append(search)
         bound_by_flow(search)
 
-    monkeypatch.setattr("dfopt.compare.window_solver.bound_by_flow", counted)
+    monkeypatch.setattr("dfopt.compare.windows.bound_by_flow", counted)
     trace = trace_from_rows(rows, cpus=1)
     (result,) = compared(trace, CostModel(penalty=WEB), parse_window("4")).windows
     assert result.count == 10
