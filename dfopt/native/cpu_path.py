@@ -11,10 +11,7 @@ SERVICE = row("fragment", "earliest", "latest", "length", "reward")
 STEP = row("time", "fragment", "seen", "entry")
 FRAGMENT = row("entry", "leaving", "first", "last")
 BLOCK = row("begin", "end")
-VISIT = row("fragment", "begin")
-
-LATER = 2**60
-"""A time after all others, and a price above all others."""
+CONDITION = row("fragment", "begin", "end", "count")
 
 
 class CheapestPath(NativeObject):
@@ -30,22 +27,19 @@ class CheapestPath(NativeObject):
         A row ``FRAGMENT`` for each fragment, at least one.
     blocks
         Rows ``BLOCK``: those of the CPU, ordered and disjoint.
+    conditions
+        Rows ``CONDITION``; their counts do not matter for it.
     """
 
     @native()
-    def __init__(self, services: Rows, steps: Rows, fragments: Rows, blocks: Rows) -> None: ...
+    def __init__(
+        self, services: Rows, steps: Rows, fragments: Rows, blocks: Rows, conditions: Rows
+    ) -> None: ...
 
     @native()
     def price(self) -> int:
         """Return what it costs."""
 
     @native()
-    def services(self) -> Integers:
-        """Return the numbers of the services that it runs, from the last to the first one."""
-
-    @native(VISIT)
-    def visits(self) -> Rows:
-        """Return rows ``VISIT``, from the last to the first one, which begins at -``LATER``.
-
-        Each ends when the one before it here begins.
-        """
+    def met(self) -> Integers:
+        """Return how often it meets each condition, and then how often it runs each service."""

@@ -48,7 +48,7 @@ ROWS = (
     ("cpu_path", "STEP", "cpu_path/path.hpp", "cpu_path::Step"),
     ("cpu_path", "FRAGMENT", "cpu_path/path.hpp", "cpu_path::Fragment"),
     ("cpu_path", "BLOCK", "cpu_path/path.hpp", "cpu_path::Block"),
-    ("cpu_path", "VISIT", "cpu_path/path.hpp", "cpu_path::Visit"),
+    ("cpu_path", "CONDITION", "cpu_path/path.hpp", "cpu_path::Condition"),
 )
 """Modules of dfopt.native, their types of rows, headers of the core, and the structures there."""
 

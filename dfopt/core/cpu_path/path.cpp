@@ -227,7 +227,8 @@ void Search::begin(Index number, Time time) {
 
 // Returns the cheapest path to the end of the stretch.
 Path Search::traced() const {
-    Path path{later, {}, {}};
+    const Rows<Condition> conditions = stretch_.conditions;
+    Path path{later, std::vector<std::int64_t>(conditions.size() + stretch_.services.size())};
     Index label = 0;
     for (Index fragment = 0; fragment < std::ssize(held_); ++fragment) {
         const Held& held = held_[fragment];
@@ -237,25 +238,34 @@ Path Search::traced() const {
             label = held.cheapest.label;
         }
     }
+    // From the last visit to the first one: each ends when the one before it here begins.
+    Time end = later;
+    const auto visit = [&](Index fragment, Time begin) {
+        for (std::size_t number = 0; number < conditions.size(); ++number) {
+            const Condition& condition = conditions[number];
+            path.met[number] +=
+                condition.fragment == fragment && condition.end >= begin && condition.begin < end;
+        }
+        end = begin;
+    };
     while (label >= 0) {
         const State& state = states_[label];
-        if (state.dispatch != none) path.services.push_back(state.dispatch);
-        if (state.begin != -later) path.visits.push_back({state.held, state.begin});
+        if (state.dispatch != none) ++path.met[conditions.size() + state.dispatch];
+        if (state.begin != -later) visit(state.held, state.begin);
         label = state.before;
     }
-    path.visits.push_back({-1 - label, -later});
+    visit(-1 - label, -later);
     return path;
 }
 
 } // namespace
 
 CheapestPath::CheapestPath(Rows<Service> services, Rows<Step> steps, Rows<Fragment> fragments,
-                           Rows<Block> blocks)
-    : path_(Search({services, steps, fragments, blocks}).run()) {}
+                           Rows<Block> blocks, Rows<Condition> conditions)
+    : path_(Search({services, steps, fragments, blocks, conditions}).run()) {}
 
 DFOPT_OBJECT(CheapestPath, CheapestPath)
 DFOPT_FUNCTION(CheapestPath_price, &CheapestPath::price)
-DFOPT_FUNCTION(CheapestPath_services, &CheapestPath::services)
-DFOPT_FUNCTION(CheapestPath_visits, &CheapestPath::visits)
+DFOPT_FUNCTION(CheapestPath_met, &CheapestPath::met)
 
 } // namespace dfopt::cpu_path

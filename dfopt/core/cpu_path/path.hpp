@@ -1,5 +1,5 @@
 // The cheapest way of one CPU through a stretch of time, at given prices. The text at the head of
-// dfopt/compare/attainable/bound/cpu_paths.py says what a CPU pays, and what states there are.
+// dfopt/compare/attainable/bound/stretches.py says what a CPU pays, and what states there are.
 //
 // The checker of proofs relies on this folder: it uses nothing of the searches.
 
@@ -42,37 +42,38 @@ struct Block {
     Time begin, end;
 };
 
+// That the CPU holds a fragment at `begin`, or enters it after that and not after `end`.
+struct Condition {
+    Index fragment;
+    Time begin, end;
+    std::int64_t count; // how many CPUs have to
+};
+
 struct Stretch {
     Rows<Service> services; // by `earliest`
     Rows<Step> steps;       // by time
     Rows<Fragment> fragments;
     Rows<Block> blocks; // of the CPU, in order and disjoint
-};
-
-// It ends when the next one begins. What is held first begins before all times.
-struct Visit {
-    Index fragment;
-    Time begin;
+    Rows<Condition> conditions;
 };
 
 struct Path {
     Cost price;
-    std::vector<Index> services; // from the last to the first one,
-    std::vector<Visit> visits;   // and so are the visits
+    std::vector<std::int64_t> met; // how often it meets each condition, then runs each service
 };
 
 class CheapestPath {
   public:
     // The arrays are those of Stretch.
     CheapestPath(Rows<Service> services, Rows<Step> steps, Rows<Fragment> fragments,
-                 Rows<Block> blocks);
-    static bool fit(Rows<Service>, Rows<Step>, Rows<Fragment> fragments, Rows<Block>) {
+                 Rows<Block> blocks, Rows<Condition> conditions);
+    static bool fit(Rows<Service>, Rows<Step>, Rows<Fragment> fragments, Rows<Block>,
+                    Rows<Condition>) {
         return !fragments.empty();
     }
 
     Cost price() const { return path_.price; }
-    Rows<Index> services() const { return path_.services; }
-    Rows<Visit> visits() const { return path_.visits; }
+    Integers met() const { return path_.met; }
 
   private:
     const Path path_;

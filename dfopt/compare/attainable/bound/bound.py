@@ -121,8 +121,8 @@ class StretchBound:
                     dispatch=stretch.dispatch[program.hits[hit]], price=prices[hit]
                 ),
                 held=TimePrices(
-                    fragment=program.paths.fragments[conditions.fragment[held]],
-                    time=conditions.begin[held],
+                    fragment=program.paths.fragments[conditions["fragment"][held]],
+                    time=conditions["begin"][held],
                     price=prices[held],
                 ),
                 services=DispatchPrices(

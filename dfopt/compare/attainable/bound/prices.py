@@ -28,14 +28,13 @@ from numpy.typing import NDArray
 from dfopt.compare.attainable.bound.proof import LARGEST
 from dfopt.compare.attainable.bound.stretches import (
     FORBIDDEN,
-    Conditions,
     CpuPaths,
     TraceStretch,
     cpu_paths,
 )
 from dfopt.compare.dispatches import Rows
 from dfopt.errors import DfoptError
-from dfopt.native.cpu_path import LATER
+from dfopt.native.cpu_path import CONDITION
 from dfopt.native.library import Rows as Records
 from dfopt.native.library import rows_of
 from dfopt.native.trace import SLOTS, fit_prices
@@ -93,7 +92,7 @@ class StretchProgram:
     """
 
     paths: CpuPaths
-    conditions: Conditions
+    conditions: Records
     hits: Rows
     times: Integers
     points: Integers
@@ -127,17 +126,18 @@ def stretch_program(
     minimal = _minimal(number, begin, end)
     number, begin, end = number[minimal], begin[minimal], end[minimal]
     fragment, time, count = _held(stretch, due if uses_lengths else due[:0])
-    conditions = Conditions(
+    conditions = rows_of(
+        CONDITION,
         fragment=np.concatenate([number, np.searchsorted(fragments, fragment)]),
         begin=np.concatenate([begin, time]),
         end=np.concatenate([end, time]),
         count=np.concatenate([np.ones_like(begin), count]),
     )
     edges = (stretch.begin, stretch.end - 1, stretch.end)
-    times = np.unique([*edges, *conditions.begin, *conditions.end])
-    base = conditions.fragment * len(times)
-    first = base + np.searchsorted(times, conditions.begin)
-    last = base + np.searchsorted(times, conditions.end)
+    times = np.unique([*edges, *conditions["begin"], *conditions["end"]])
+    base = conditions["fragment"] * len(times)
+    first = base + np.searchsorted(times, conditions["begin"])
+    last = base + np.searchsorted(times, conditions["end"])
     ends = np.arange(len(fragments))[:, None] * len(times) + np.searchsorted(times, edges)
     points = np.unique(np.concatenate([ends.ravel(), first, last]))
     entry = stretch.least_entries(fragments, times, points)
@@ -197,7 +197,7 @@ def condition_prices(program: StretchProgram, most_steps: int | None) -> Reals |
     ]
     limit = np.zeros(2 * len(slots) + len(program.first) + times)
     cover = slice(2 * len(slots), -times)
-    limit[cover] = -program.conditions.count
+    limit[cover] = -program.conditions["count"]
     limit[-times:] = len(paths.stretch.blocks)
     cost, most = np.zeros(3 * count), np.full(3 * count, np.inf)
     cost[:count][position == 0] = paths.costs["first"][:-1] / scale
@@ -310,7 +310,7 @@ def raised_prices(program: StretchProgram, services: Rows, prices: Reals) -> Fou
 def _evaluated(program: StretchProgram, services: Rows, prices: Reals) -> FoundPrices:
     """Return what prices prove, once they are integers that the checker accepts."""
     conditions = program.conditions
-    count = len(conditions.count)
+    count = len(conditions)
     # The checker adds up to this much in 64 bits.
     scaled = np.minimum(
         np.floor(prices * program.paths.scale), LARGEST // (4 * len(prices))
@@ -320,29 +320,11 @@ def _evaluated(program: StretchProgram, services: Rows, prices: Reals) -> FoundP
     fit_prices(slots, program.entry.copy(), own)
     rows = np.flatnonzero(rewards)
     cheapest = program.paths.cheapest(conditions, own, services[rows], rewards[rows])
-    value = int((own * conditions.count).sum()) + int(rewards.sum())
+    value = int((own * conditions["count"]).sum()) + int(rewards.sum())
     met = np.zeros(len(prices))
     for cpus, path in cheapest:
         value += cpus * path.price()
-        met[count:] += cpus * np.bincount(rows[path.services()], minlength=len(rewards))
-        met[:count] += cpus * _visited(program, path.visits())
-    demanded = np.concatenate([conditions.count, np.ones(len(rewards))])
+        met[:count] += cpus * path.met()[:count]
+        met[count + rows] += cpus * path.met()[count:]
+    demanded = np.concatenate([conditions["count"], np.ones(len(rewards))])
     return FoundPrices(value=value, conditions=own, services=rewards, lacking=demanded - met)
-
-
-def _visited(program: StretchProgram, visits: Records) -> Integers:
-    """Return the number of visits of a path that meet each condition."""
-    change = np.zeros(len(program.first) + 1, np.int64)
-    times, points = program.times, program.points
-    # Visits from the last to the first one: each ends where the one before it here begins.
-    begin, end = (
-        np.searchsorted(points, visits["fragment"] * len(times) + np.searchsorted(times, edges))
-        for edges in (visits["begin"], np.append(LATER, visits["begin"][:-1]))
-    )
-    for kind in (slice(0, len(program.hits)), slice(len(program.hits), None)):
-        first = np.searchsorted(program.last[kind], begin, "left") + kind.start
-        last = np.searchsorted(program.first[kind], end, "left") + kind.start
-        inside = first < last
-        np.add.at(change, first[inside], 1)
-        np.add.at(change, last[inside], -1)
-    return np.cumsum(change)[:-1]

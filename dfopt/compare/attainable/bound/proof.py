@@ -34,7 +34,6 @@ from msgspec.structs import fields
 
 from dfopt.checks import LARGEST_TOTAL
 from dfopt.compare.attainable.bound.stretches import (
-    Conditions,
     CpuPaths,
     TraceStretch,
     cpu_paths,
@@ -42,6 +41,9 @@ from dfopt.compare.attainable.bound.stretches import (
 )
 from dfopt.compare.dispatches import Dispatches
 from dfopt.errors import FileError
+from dfopt.native.cpu_path import CONDITION
+from dfopt.native.library import Rows as Records
+from dfopt.native.library import rows_of
 from dfopt.structs import DocumentPart, Natural, Signed
 from dfopt.trace.events import Integers, no_times
 from dfopt.type_reader import described_value
@@ -273,7 +275,8 @@ def _proven_by(prices: StretchPrices, scale: int, whole: TraceStretch) -> int:
     fragments = np.unique(np.concatenate([fragment, whole.fragment[services.dispatch]]))
     if not len(fragments):
         return 0
-    conditions = Conditions(
+    conditions = rows_of(
+        CONDITION,
         fragment=np.searchsorted(fragments, fragment),
         begin=np.concatenate([whole.seen_from[hits.dispatch], held.time]),
         end=np.concatenate([whole.last[hits.dispatch], held.time]),
@@ -289,19 +292,17 @@ def _proven_by(prices: StretchPrices, scale: int, whole: TraceStretch) -> int:
         services.price[order],
     )
     # In Python's integers: 64 bits hold the sum of prices, but not how often each is required.
-    required = int(price.astype(object) @ conditions.count) + int(services.price.sum())
+    required = int(price.astype(object) @ conditions["count"]) + int(services.price.sum())
     return required + sum(cpus * path.price() for cpus, path in cheapest)
 
 
-def _check_entries(paths: CpuPaths, conditions: Conditions, prices: Integers) -> None:
+def _check_entries(paths: CpuPaths, conditions: Records, prices: Integers) -> None:
     """Refuse prices that reward an entry by more than it costs."""
-    for number in np.unique(conditions.fragment):
-        own, changes = conditions.fragment == number, paths.changes["fragment"] == number
-        price, of_paths = prices[own], paths.changes[changes]
+    for number in np.unique(conditions["fragment"]):
+        chosen, changes = conditions["fragment"] == number, paths.changes["fragment"] == number
+        own, price, of_paths = conditions[chosen], prices[chosen], paths.changes[changes]
         # What an entry costs less its rewards, from each time on.
-        time = np.concatenate(
-            [of_paths["time"], conditions.begin[own] + 1, conditions.end[own] + 1]
-        )
+        time = np.concatenate([of_paths["time"], own["begin"] + 1, own["end"] + 1])
         step = np.concatenate([of_paths["entry"], -price, price])
         order = np.argsort(time, kind="stable")
         left = int(paths.costs["entry"][number]) + np.cumsum(step[order])

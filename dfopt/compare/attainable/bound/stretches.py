@@ -275,24 +275,6 @@ def _own_costs(evicting: Dispatches, cuts: Cuts) -> int:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Conditions:
-    """Conditions x(begin) + e(begin, end] ≥ count of fragments in a stretch, as columns.
-
-    Parameters
-    ----------
-    fragment
-        Positions among the fragments of :class:`CpuPaths`.
-    begin, end, count
-        The intervals. Those with equal ends demand that CPUs hold the fragment then.
-    """
-
-    fragment: Rows
-    begin: Integers
-    end: Integers
-    count: Integers
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class CpuPaths:
     """What visits cost in a stretch; costs are multiplied by a scale.
 
@@ -319,22 +301,24 @@ class CpuPaths:
     changes: Records
 
     def cheapest(
-        self, conditions: Conditions, prices: Integers, services: Rows, rewards: Integers
+        self, conditions: Records, prices: Integers, services: Rows, rewards: Integers
     ) -> list[tuple[int, CheapestPath]]:
         """Return the cheapest paths, each with the number of CPUs that it is one for.
 
         Parameters
         ----------
         conditions, prices
-            Conditions, and the price of each of them.
+            Rows ``CONDITION`` (their fragments are positions among ``fragments``), and the price of
+            each of them.
         services, rewards
             Rows of the stretch that CPUs run, in the order of ``first``, and the price for each.
         """
         stretch = self.stretch
         priced = np.flatnonzero(prices)
-        fragment, price = conditions.fragment[priced], prices[priced]
-        begins = rows_of(STEP, time=conditions.begin[priced] + 1, fragment=fragment, seen=price)
-        ends = rows_of(STEP, time=conditions.end[priced] + 1, fragment=fragment, entry=price)
+        own, price = conditions[priced], prices[priced]
+        fragment = own["fragment"]
+        begins = rows_of(STEP, time=own["begin"] + 1, fragment=fragment, seen=price)
+        ends = rows_of(STEP, time=own["end"] + 1, fragment=fragment, entry=price)
         steps = np.concatenate([self.changes, begins, ends])
         steps = steps[np.argsort(steps["time"], kind="stable")]
         of_services = rows_of(
@@ -352,7 +336,7 @@ class CpuPaths:
             key = blocks.tobytes() if len(services) else b""
             alike.setdefault(key, []).append(blocks)
         return [
-            (len(same), CheapestPath(of_services, steps, self.costs, same[0]))
+            (len(same), CheapestPath(of_services, steps, self.costs, same[0], conditions))
             for same in alike.values()
         ]
 
