@@ -26,7 +26,7 @@ from dfopt.solvers.matrix import (
     can_list_supports,
     choose_supports,
     has_many_types,
-    limit_contents,
+    pays_for_each_task,
 )
 from dfopt.solvers.search import Search
 from dfopt.solvers.sizes.pieces import bound_by_pieces, can_be_cut
@@ -107,7 +107,8 @@ def _phases_under_a_matrix(search: Search) -> Iterator[Phase]:
     flows = len(search.types) <= MOST_TYPES_OF_FLOWS
     # One CPU runs all types, so that nothing is gained by supports.
     is_tour = can_be_toured(search)
-    if not is_tour and not has_many_types(search):
+    pays_for_each = pays_for_each_task(search)
+    if not is_tour and not pays_for_each and not has_many_types(search):
         yield TENTH, choose_supports
     yield TENTH, _walk_shortly
     if flows and not is_tour:
@@ -117,9 +118,8 @@ def _phases_under_a_matrix(search: Search) -> Iterator[Phase]:
     else:
         if not can_list_supports(search):
             yield HALF, first_schedule.improve
-        # Under max-penalty and total-penalty mostly a proof.
-        yield HALF if counts_executions(search.instance) else ALL, choose_supports
-        yield TENTH, limit_contents
+        # Mostly a proof, where following one's own type is free.
+        yield TENTH if pays_for_each else ALL, choose_supports
     if can_be_cut(search.instance):
         yield TENTH, bound_by_pieces
     if counts_executions(search.instance):
@@ -128,7 +128,7 @@ def _phases_under_a_matrix(search: Search) -> Iterator[Phase]:
         yield TENTH, bound_by_flow
     yield TENTH, first_schedule.improve
     if not is_tour:
-        yield ALL, limit_contents
+        yield ALL, choose_supports
     yield HALF, first_schedule.improve
     if flows:
         yield TENTH, partial(bound_by_flow, most_branches=MOST_BRANCHES)

@@ -20,26 +20,34 @@ import random
 from collections.abc import Callable
 from contextlib import suppress
 
+from dfopt.errors import MethodError
 from dfopt.problem.certificate import Certificate, CompleteSearch
 from dfopt.problem.instance import Objective
+from dfopt.problem.penalties import PenaltyMatrix
 from dfopt.solvers import parts
-from dfopt.solvers.aggregation import Aggregation, task_classes
+from dfopt.solvers.aggregation import Aggregation, has_moderate_sizes, task_classes
 from dfopt.solvers.branch_and_price.linear_program import Undecided
 from dfopt.solvers.configuration.branch_and_price import BranchAndPrice
-from dfopt.solvers.configuration.column_generation import ColumnGeneration
-from dfopt.solvers.configuration.columns import Column, ColumnPool, columns_of, orders_of
+from dfopt.solvers.configuration.column_generation import ColumnGeneration, Solution
+from dfopt.solvers.configuration.contents import (
+    Column,
+    Pool,
+    RemainingProblem,
+    columns_of,
+    orders_of,
+)
 from dfopt.solvers.configuration.diving import Diving
 from dfopt.solvers.configuration.last_cpus import fill_last_cpus
-from dfopt.solvers.configuration.master import Solution
 from dfopt.solvers.configuration.pricing import PricedProblem
 from dfopt.solvers.configuration.pricing_data import PricingData
 from dfopt.solvers.configuration.proof_tree import (
+    bound_by,
     branching_certificate,
-    claim,
-    shorter,
+    in_smallest_numbers,
+    proof_of,
 )
-from dfopt.solvers.configuration.remaining_problem import RemainingProblem
-from dfopt.solvers.heuristics.local_search import walk_slowly
+from dfopt.solvers.heuristics import first_schedule
+from dfopt.solvers.heuristics.local_search import walk_slowly, walking_beside
 from dfopt.solvers.search import Search
 
 FEW = 4
@@ -98,12 +106,12 @@ class ConfigurationSearch:
             cpu_groups=search.cpu_groups,
             classes=task_classes(search.types, search.form, search.instance.task_count),
         )
-        self._pool = ColumnPool()
+        self._pool: Pool = {}
         self._random = random.Random(search.seed)
         self._solutions: dict[int, Solution] = {}
         self._problem = self._whole_problem()
         self._spare: dict[int, float] = {}
-        self._tree: tuple[int, BranchAndPrice] | None = None
+        self._tree: BranchAndPrice | None = None
 
     def solve(self) -> None:
         """Raise the bound and look for schedules until they meet."""
@@ -171,10 +179,14 @@ class ConfigurationSearch:
             self._check_within(limit)()
             self.search.enter(f"linear program, limit {limit}")
             relaxation = ColumnGeneration(
-                self._problem, self._pool, self._check_within(limit), self._learn
+                self._problem,
+                limit,
+                self._pool,
+                self._check_within(limit),
+                on_priced=lambda priced: self._learn(priced, limit),
             )
             try:
-                solution = relaxation.decide(limit)
+                solution = relaxation.decide()
             except Undecided:
                 self._leave_to_cp_sat(limit)
                 self._check_within(limit)()
@@ -216,10 +228,14 @@ class ConfigurationSearch:
         solution = self._decided(limit)
         if solution is not None and limit not in self._spare:
             relaxation = ColumnGeneration(
-                self._problem, self._pool, self._check_within(limit), start=solution.duals
+                self._problem,
+                limit,
+                self._pool,
+                self._check_within(limit),
+                start=solution.duals,
             )
             with suppress(Undecided):
-                solution = relaxation.decide(limit, spare=cpus) or solution
+                solution = relaxation.decide(cpus) or solution
             self._solutions[limit] = solution
             self._spare[limit] = (1 - solution.value) * cpus
         return self._spare.get(limit, 1.0) < LITTLE
@@ -255,20 +271,19 @@ class ConfigurationSearch:
         if solution is None:
             return
         self.search.enter(f"branching, limit {limit}")
-        if self._tree is None or self._tree[0] != limit:
-            branching = BranchAndPrice(
+        if self._tree is None or self._tree.limit != limit:
+            self._tree = BranchAndPrice(
                 self._problem,
-                self._pool,
+                solution,
                 limit,
-                self._check_within(limit),
-                lambda problem, there: self._dive(limit, problem, there),
+                pool=self._pool,
+                check=self._check_within(limit),
+                dive=lambda problem, there: self._dive(limit, problem, there),
             )
-            self._tree = limit, branching
-        branching = self._tree[1]
         try:
-            columns = branching.search(solution, most_nodes)
+            columns = self._tree.search(most_nodes)
             if columns is None:
-                self._refute_by_tree(limit, branching)
+                self._refute_by_tree(self._tree)
             elif not self._found(columns, limit):
                 # On a coarse cost grid contents seem cheaper than they are; and the LP does not
                 # know what idle CPUs cost.
@@ -328,8 +343,9 @@ class ConfigurationSearch:
         bounds = (self.search.lower_bound, limit)
         decide(self.search, lambda: CountModel(self.search, bounds), limit + 1)
 
-    def _refute_by_tree(self, limit: int, branching: BranchAndPrice) -> None:
+    def _refute_by_tree(self, branching: BranchAndPrice) -> None:
         """Report that no schedule keeps a limit, with the tree as the proof if it is not large."""
+        limit = branching.limit
         certificate: Certificate = CompleteSearch(threshold=limit, solver="branch and price")
         try:
             tree, problem, check = branching.root, branching.problem, self.search.check
@@ -351,12 +367,13 @@ class ConfigurationSearch:
         refuted = priced.refuted(known, limit)
         if refuted < known:
             return
-        bound, certificate = claim(priced, refuted)
+        bound, smallest = bound_by(priced, refuted), priced
         try:
-            certificate = shorter(priced, bound, certificate)
+            prices, check = priced.prices, priced.check
+            smallest = in_smallest_numbers(priced.problem, prices, bound - 1, check) or priced
         finally:
             # The bound is kept, whatever ends the search now.
-            self.search.proved(bound, certificate)
+            self.search.proved(bound, proof_of(smallest, bound))
 
     def _reached(self, solution: Solution) -> int:
         """Return the least limit that the columns of a solution keep."""
@@ -381,10 +398,9 @@ class ConfigurationSearch:
             self._problem = self._whole_problem()
             if self._problem.data.cost_grid.unit != data.cost_grid.unit:
                 # Costs that were rounded in another unit would count as less than they are.
-                self._pool = ColumnPool()
+                self._pool.clear()
                 self._solutions.clear()
-        for column in columns_of(data, self.search.contents()):
-            self._pool.add(column)
+        self._pool.update(dict.fromkeys(columns_of(data, self.search.contents())))
 
     def _whole_problem(self) -> RemainingProblem:
         is_total = self.search.instance.objective is Objective.TOTAL_PENALTY
@@ -395,3 +411,56 @@ class ConfigurationSearch:
     def _objective(self) -> int:
         assert self.search.objective is not None
         return self.search.objective
+
+
+def solve_by_configurations(search: Search) -> None:
+    """Find and prove the optimum by the configuration LP, dives, and branch and price.
+
+    Raises
+    ------
+    MethodError
+        Under a matrix, with releases or precedence, and where sizes are too large.
+    """
+    instance = search.instance
+    if isinstance(instance.penalty, PenaltyMatrix) or instance.is_timed:
+        raise MethodError(
+            "configuration is made for the penalties f and g without releases and precedence; "
+            "use cp-sat or auto",
+            place="method",
+        )
+    if not has_moderate_sizes(search):
+        raise MethodError(
+            "the sizes are too large for configuration, whose tables grow with the capacity; "
+            "use a coarser unit, or cp-sat or auto",
+            place="method",
+        )
+    if search.schedule is None:
+        search.enter("local search")
+        first_schedule.improve(search, effort=0.2 if search.workers > 1 else 1.0)
+    search.check()
+    with walking_beside(search):
+        settle_idle_costs(search)
+        ConfigurationSearch(search).solve()
+
+
+def settle_idle_costs(search: Search) -> None:
+    """Let the count model decide where the costs of idle CPUs matter.
+
+    A CPU that runs nothing may have to write back what its cache held at the start. The linear
+    program assumes that an idle CPU costs nothing. That does no harm where the limit is at least
+    the cost of an idle CPU.
+    """
+    idle = max(start.idle for start in search.form.starts)
+    if search.lower_bound >= idle:
+        return
+    from dfopt.solvers.cp_sat.count_model import CountModel
+    from dfopt.solvers.cp_sat.runner import decide, minimise
+
+    search.enter("count model")
+    assert search.objective is not None
+    if search.instance.objective is not Objective.TOTAL_PENALTY and search.objective > idle:
+        bounds = (search.lower_bound, idle - 1)
+        if not decide(search, lambda: CountModel(search, bounds), idle):
+            return
+    minimise(search, lambda bounds: CountModel(search, bounds))
+    search.check()

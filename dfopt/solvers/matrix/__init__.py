@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dfopt.costs.task_types import TaskType, cost_table
+from dfopt.costs.task_types import TaskType
 from dfopt.problem.certificate import CompleteSearch
 from dfopt.problem.instance import Objective, Task
 from dfopt.solvers.interruptible import load_module
@@ -25,7 +25,7 @@ __all__ = [
     "can_list_supports",
     "choose_supports",
     "has_many_types",
-    "limit_contents",
+    "pays_for_each_task",
 ]
 
 SOLVER = "transportation"
@@ -58,37 +58,19 @@ def choose_supports(search: Search) -> None:
         Of an instance with a matrix and without releases and precedence.
     """
     types, members = by_type_of_matrix(search.types)
-    load_module("dfopt.solvers.matrix.by_contents", search.check)
-    from dfopt.solvers.matrix.by_contents import solve_by_contents
+    load_module("dfopt.solvers.matrix.best_contents", search.check)
+    from dfopt.solvers.matrix.best_contents import solve_by_contents
 
     solve_by_contents(search, types, members)
 
 
-def limit_contents(search: Search) -> None:
-    """Report bounds and schedules where the CPU that pays most pays for each task.
-
-    Parameters
-    ----------
-    search
-        Of an instance with a matrix and without releases and precedence, which has a schedule.
-    """
-    types, members = by_type_of_matrix(search.types)
-    if _each_task_costs(search, types):
-        load_module("dfopt.solvers.matrix.by_costed_contents", search.check)
-        from dfopt.solvers.matrix.by_costed_contents import solve_costed_types
-
-        search.check()
-        solve_costed_types(search, types, members)
-
-
-def _each_task_costs(search: Search, types: Sequence[TaskType]) -> bool:
+def pays_for_each_task(search: Search) -> bool:
     """Return whether the CPU that pays most pays for tasks that follow their own type too."""
     objective = search.instance.objective
     if objective is Objective.TOTAL_PENALTY or search.instance.has_sizes:
         return False
-    table = cost_table(search.instance, types)
-    runs = objective is Objective.MAKESPAN and any(search.costs.exec)
-    return runs or any(table.switch[number][number] for number in range(len(types)))
+    own = (row[number] for number, row in enumerate(search.costs.switch))
+    return any(search.costs.exec) or any(own)
 
 
 def bound_by_flow(search: Search, *, most_branches: int = MOST_BRANCHES) -> None:
@@ -105,8 +87,7 @@ def bound_by_flow(search: Search, *, most_branches: int = MOST_BRANCHES) -> None
         At most about this number of transportation problems are solved.
     """
     types, members = by_type_of_matrix(search.types)
-    table = cost_table(search.instance, types)
-    problem, places = matrix_problem(search.instance, types, table)
+    problem, places = matrix_problem(search.instance, types)
     flow = least_flow(problem, search.check, most_branches=most_branches)
     value = _bound(search, flow.cost)
     if value:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -16,16 +16,18 @@ from dfopt.problem.certificate import (
     VisitCount,
 )
 from dfopt.problem.instance import Instance, Objective
-from dfopt.solvers.integers import SCALES, of_smallest_scale
-from dfopt.solvers.matrix.content_program import ContentProgram, Masks, SupportDuals
+from dfopt.solvers.integers import SCALES
 from dfopt.solvers.matrix.content_search import Part
-from dfopt.solvers.matrix.support_list import UNREACHED
+from dfopt.solvers.matrix.contents import Contents, SupportDuals
 from dfopt.structs import replace
 from dfopt.verify.support_orders import Orders
 from dfopt.verify.supports import SupportWeights
 
 MOST_UNLISTED = 50
 """At most 50 supports are added for a part that could not be excluded."""
+
+Checked = tuple[SupportDuals, Leaf, int, set[int]]
+"""The weights of a part, by how much they exceed what CPUs hold, and supports that hold more."""
 
 
 class ContentProver:
@@ -36,49 +38,38 @@ class ContentProver:
     instance
         The instance.
     program
-        The program over contents.
+        What CPUs can hold.
     names
         The names of the types.
     groups
         The group of each CPU.
-    permitted
-        For each group whether a support is permitted; None for all.
+
+    Attributes
+    ----------
+    base : int
+        The prices of all tasks together.
+    unlisted : list
+        Parts that the last proof could not exclude, because of supports that are not listed.
     """
 
     def __init__(
-        self,
-        instance: Instance,
-        program: ContentProgram,
-        names: Sequence[str],
-        groups: Sequence[int],
-        permitted: Masks | None = None,
+        self, instance: Instance, program: Contents, names: Sequence[str], groups: Sequence[int]
     ) -> None:
         self.instance = instance
         self.program = program
         self.names = names
         self.groups = groups
-        self.permitted = permitted
         self._is_sum = instance.objective is Objective.TOTAL_PENALTY
-        listing = program.listing
-        self.base = sum(
-            size * price for size, price in zip(listing.problem.sizes, listing.prices, strict=True)
-        )
+        self._prices = program.listing.prices
+        self.base = sum(map(int.__mul__, program.listing.problem.sizes, self._prices))
         self.unlisted: list[tuple[Part, set[int]]] = []
-        """Parts that the last proof could not exclude, because of supports that are not listed."""
         self._rows = ProofRows(Over.SUPPORTS)
         self._rows.all_of(
             TaskClass(type=name, least_cost=price)
-            for name, price in zip(names, listing.prices, strict=True)
+            for name, price in zip(names, self._prices, strict=True)
         )
         self._types: dict[int, int] = {}  # what is counted, by the number of the count
-        self._known: dict[tuple[int, int], tuple[Leaf, int]] = {}
-        self._unlisted: dict[int, set[int]] = {}
-
-    def forget(self, part: Part) -> None:
-        """Forget the weights of a part."""
-        for scale in SCALES:
-            self._known.pop((id(part), scale), None)
-        self._unlisted.pop(id(part), None)
+        self._known: dict[tuple[int, int], Checked] = {}
 
     def proof(self, part: Part, threshold: int) -> Proof | None:
         """Return why no schedule is within ``threshold``; None if that cannot be shown."""
@@ -101,26 +92,22 @@ class ContentProver:
     def _leaf(self, part: Part, budget: int, orders: Orders) -> Leaf | None:
         """Return why no schedule of a part is within the budget; None if that cannot be shown."""
         duals = part.weights
-        if duals is None:
-            return None
-
-        def attempt(scale: int) -> Leaf | None:
+        assert duals is not None
+        for scale in SCALES:
             needed = round(duals.unit * scale) * (budget - self.base)
-            leaf, excess = self._weighed(part, duals, scale)
+            key = id(duals), scale
+            if key not in self._known:
+                leaf, excess = self._weighed(part, duals, scale)
+                if excess <= needed:
+                    continue
+                self._known[key] = duals, *self._with_unlisted(leaf, excess, orders)
+            _, leaf, excess, better = self._known[key]
             if excess > needed:
-                leaf, excess = self._with_unlisted(part, scale, leaf, excess, orders)
-            return leaf if excess > needed else None
-
-        def scales() -> Iterator[int]:
-            for scale in SCALES:
-                yield scale
-                if id(part) in self._unlisted:
-                    return  # first these have to be listed
-
-        leaf = of_smallest_scale(attempt, scales())
-        if leaf is None and id(part) in self._unlisted:
-            self.unlisted.append((part, self._unlisted[id(part)]))
-        return leaf
+                return leaf
+            if better:  # first these have to be listed
+                self.unlisted.append((part, better))
+                break
+        return None
 
     def _weighed(self, part: Part, duals: SupportDuals, scale: int) -> tuple[Leaf, int]:
         """Return the weights of a part, and by how much they exceed what the CPUs are worth.
@@ -128,50 +115,28 @@ class ContentProver:
         Prices of tasks and the costs that they stand for are left out, and supports that are not
         listed.
         """
-        known = self._known.get((id(part), scale))
-        if known is not None:
-            return known
         program = self.program
-        cpus = sum(program.cpus)
-        sets = {types: round(weight * scale) for types, weight in duals.sets.items()}
-        sets = {types: weight for types, weight in sorted(sets.items()) if weight}
+        sets = {types: round(weight * scale) for types, weight in sorted(duals.sets.items())}
         tasks = [round(weight * scale) for weight in duals.tasks]
         unit = round(duals.unit * scale)
         worth = sum(weight * int(size) for weight, size in zip(tasks, program.sizes, strict=True))
         for types, weight in sets.items():
-            least, most = part.limits.get(types, (0, cpus))
-            least = max(least, program.least_touching(types))
-            most = min(most, program.most_touching(types))
+            least, most = program.touching(types, part.limits)
             worth += weight * (least if weight > 0 else most)
         rounded = SupportDuals(sets=sets, groups=[], unit=unit, tasks=tasks)
-        values = program.worths(rounded)
-        claims = []
-        for group, rest in enumerate(program.listing.rest):
-            possible = rest < UNREACHED // 2
-            if self.permitted is not None:
-                possible &= self.permitted[group]
-            gains = values[group][possible] - unit * rest[possible]
-            claims.append(int(np.ceil(gains.max())) if len(gains) else 0)
-        weights = (
-            (number, weight + unit * price)
-            for number, (weight, price) in enumerate(
-                zip(tasks, program.listing.prices, strict=True)
-            )
-        )
+        largest = [gain.max() for gain in program.gains(rounded)]
+        claims = [int(np.ceil(most)) if most > -np.inf else 0 for most in largest]
+        weights = [weight + unit * price for weight, price in zip(tasks, self._prices, strict=True)]
         leaf = Leaf(
             scale=unit,
-            weights=tuple((number, weight) for number, weight in weights if weight),
-            prices=tuple((self._visits(types), weight) for types, weight in sets.items()),
+            weights=tuple((number, weight) for number, weight in enumerate(weights) if weight),
+            prices=tuple((self._visits(types), weight) for types, weight in sets.items() if weight),
             bin_weights=tuple(claims[group] for group in self.groups),
         )
         return leaf, worth - sum(leaf.bin_weights)
 
-    def _with_unlisted(
-        self, part: Part, scale: int, leaf: Leaf, excess: int, orders: Orders
-    ) -> tuple[Leaf, int]:
-        """Return the same where supports that are not listed are worth more."""
-        if (id(part), scale) in self._known:
-            return leaf, excess
+    def _with_unlisted(self, leaf: Leaf, excess: int, orders: Orders) -> tuple[Leaf, int, set[int]]:
+        """Return the same with all supports, and those of them that are worth most."""
         numbers = [self.names.index(name) for name in orders.types]
         own = dict(leaf.weights)
 
@@ -181,7 +146,7 @@ class ContentProver:
 
         weights = SupportWeights(
             weights=[own.get(number, 0) for number in numbers],
-            least_costs=tuple(self.program.listing.prices[number] for number in numbers),
+            least_costs=tuple(self._prices[number] for number in numbers),
             sets=[(there(self._types[number]), price) for number, price in leaf.prices],
             scale=leaf.scale,
         )
@@ -195,13 +160,10 @@ class ContentProver:
             if value > claimed[start]:
                 types = sum(1 << own for bit, own in enumerate(numbers) if support >> bit & 1)
                 better.append((value, types))
-        if better:
-            best = sorted(better, reverse=True)[:MOST_UNLISTED]
-            self._unlisted[id(part)] = {types for _, types in best}
+        best = sorted(better, reverse=True)[:MOST_UNLISTED]
         bins = tuple(largest[start] for start in orders.starts)
         excess += sum(leaf.bin_weights) - sum(bins)
-        self._known[id(part), scale] = replace(leaf, bin_weights=bins), excess
-        return self._known[id(part), scale]
+        return replace(leaf, bin_weights=bins), excess, {types for _, types in best}
 
     def _visits(self, types: int) -> int:
         """Return the number of the count of CPUs that run any of some types."""

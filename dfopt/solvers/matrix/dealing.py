@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 
-from dfopt.solvers.matrix.content_program import Plan
+from dfopt.solvers.matrix.contents import Plan
+from dfopt.solvers.matrix.flow import least_transport
 from dfopt.solvers.matrix.problem import MatrixProblem
 from dfopt.solvers.matrix.support_list import SupportList
-from dfopt.solvers.matrix.transportation import least_transport
 from dfopt.solvers.search import Search
 
 

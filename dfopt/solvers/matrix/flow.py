@@ -13,13 +13,17 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import combinations
 
+import numpy as np
+
+from dfopt.solvers.interruptible import load_module
 from dfopt.solvers.matrix.problem import MatrixProblem
-from dfopt.solvers.matrix.transportation import Table, go_on, least_transport
+
+Table = list[list[int]]
 
 MOST_BRANCHES = 60
 """At most about this number of transportation problems are solved for one window."""
@@ -29,6 +33,9 @@ MOST_TYPES = 6
 
 MOST_TYPES_IN_PAIRS = 200
 """All pairs of types are tried if there are at most 200 types."""
+
+LARGEST_SCALED_COST = 1 << 60
+"""OR-Tools multiplies costs by the number of nodes, in 64 bits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +65,7 @@ class TypeFlow:
 
 def least_flow(
     problem: MatrixProblem,
-    check: Callable[[], object] = go_on,
+    check: Callable[[], object] = lambda: None,
     *,
     most_branches: int = MOST_BRANCHES,
 ) -> TypeFlow:
@@ -245,3 +252,50 @@ class _Network:
             endings={row: ends for row in range(size) if (ends := sum(flow[row][size:]))},
             is_complete=is_complete,
         )
+
+
+def least_transport(
+    supplies: Sequence[int],
+    demands: Sequence[int],
+    costs: Sequence[Sequence[int]],
+    limits: Sequence[Sequence[int]],
+    check: Callable[[], object],
+) -> tuple[int, Table] | None:
+    """Return the least cost of bringing all supplies to the demands, and how much goes where.
+
+    Parameters
+    ----------
+    supplies, demands
+        Amounts that the rows give and the columns take, at least 0; their sums are equal.
+    costs
+        Of one piece from a row to a column, at least 0.
+    limits
+        At most this number of pieces may go from a row to a column.
+    check
+        Called before the work; what it raises ends the search.
+
+    Returns
+    -------
+    tuple or None
+        None where the limits leave no solution. The cost is exact if the largest cost times the
+        number of rows and columns is below 2^60. Otherwise costs are rounded down, and the cost is
+        a lower bound.
+    """
+    check()
+    load_module("ortools.graph.python.min_cost_flow", lambda: None)
+    from ortools.graph.python.min_cost_flow import SimpleMinCostFlow
+
+    rows, columns = len(supplies), len(demands)
+    prices = np.array(costs, dtype=np.int64)
+    unit = 1 + int(prices.max()) * (rows + columns) // LARGEST_SCALED_COST
+    network = SimpleMinCostFlow()
+    tails, heads = np.divmod(np.arange(rows * columns), columns)
+    arcs = network.add_arcs_with_capacity_and_unit_cost(
+        tails, rows + heads, np.array(limits).ravel(), prices.ravel() // unit
+    )
+    network.set_nodes_supplies(
+        np.arange(rows + columns), np.array([*supplies, *(-demand for demand in demands)])
+    )
+    if network.solve() != network.OPTIMAL:
+        return None
+    return network.optimal_cost() * unit, network.flows(arcs).reshape(rows, columns).tolist()

@@ -6,16 +6,15 @@ whether these can be dealt within the limits of each CPU, the second one says.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from itertools import permutations
 from math import inf
 
 import numpy as np
 
 from dfopt.solvers.branch_and_price.linear_program import LinearProgram, Undecided
-from dfopt.solvers.matrix.content_program import Plan
-from dfopt.solvers.matrix.costed_contents import CostedContents
+from dfopt.solvers.matrix.contents import Contents, Plan
+from dfopt.solvers.matrix.dealing import supports_of
 from dfopt.solvers.matrix.problem import MatrixProblem, rest_of
 
 MOST_NODES = 2_000
@@ -25,24 +24,11 @@ Ring = tuple[int, ...]
 """Types that tasks take turns in; a single one follows itself."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Share:
-    """The share of the tasks that some CPUs with equal supports have.
-
-    Parameters
-    ----------
-    key
-        The group and the support of the CPUs.
-    least, most
-        The number of CPUs.
-    """
-
-    key: tuple[int, int]
-    least: int
-    most: int
+Share = tuple[tuple[int, int], int, int]
+"""A group and a support, and the least and the largest number of CPUs with a share of the tasks."""
 
 
-def chosen_supports(program: CostedContents, alone: Plan, check: Callable[[], None]) -> Plan | None:
+def chosen_supports(program: Contents, alone: Plan) -> Plan | None:
     """Return supports of small rest whose CPUs together have room for all tasks, if found.
 
     The least rests leave most room for what remains, to deal the tasks to single CPUs.
@@ -53,41 +39,36 @@ def chosen_supports(program: CostedContents, alone: Plan, check: Callable[[], No
         The program, whose threshold no CPU may exceed.
     alone
         For a group and a support, this number of CPUs have shares of their own.
-    check
-        Called often; what it raises ends the work.
     """
-    shares = []
+    shares: list[Share] = []
     for group, permitted in enumerate(program.permitted):
         for index in np.flatnonzero(permitted).tolist():
             key = group, int(program.listing.supports[index])
             number = alone.get(key, 0)
-            shares += [_Share(key=key, least=0, most=1)] * number
-            shares.append(_Share(key=key, least=0, most=program.cpus[group] - number))
-    found = _dealt(program, shares, check)
+            shares += [(key, 0, 1)] * number
+            shares.append((key, 0, program.cpus[group] - number))
+    found = _dealt(program, shares)
     if found is None:
         return None
     plan: Plan = {}
-    for share, (cpus, _) in zip(shares, found, strict=True):
+    for (key, _, _), (cpus, _) in zip(shares, found, strict=True):
         if cpus:
-            plan[share.key] = plan.get(share.key, 0) + cpus
+            plan[key] = plan.get(key, 0) + cpus
     return plan
 
 
-def dealt_orders(
-    program: CostedContents, keys: Sequence[tuple[int, int]], check: Callable[[], None]
-) -> list[list[int]] | None:
+def dealt_orders(program: Contents, plan: Plan) -> list[list[int]] | None:
     """Return an order of types for each CPU within the threshold; None if that is not found.
 
     Parameters
     ----------
     program
         The program of this threshold.
-    keys
-        The group and the support of each CPU.
-    check
-        Called often; what it raises ends the work.
+    plan
+        The supports of the CPUs.
     """
-    found = _dealt(program, [_Share(key=key, least=1, most=1) for key in keys], check)
+    keys = supports_of(program.listing.problem, plan)
+    found = _dealt(program, [(key, 1, 1) for key in keys])
     if found is None:
         return None
     orders = []
@@ -100,9 +81,7 @@ def dealt_orders(
     return orders
 
 
-def _dealt(
-    program: CostedContents, shares: Sequence[_Share], check: Callable[[], None]
-) -> list[tuple[int, dict[Ring, int]]] | None:
+def _dealt(program: Contents, shares: Sequence[Share]) -> list[tuple[int, dict[Ring, int]]] | None:
     """Return for each share its number of CPUs and how often each ring is run there.
 
     Each CPU runs the walk of its support. All other tasks follow their own type, or take turns in
@@ -111,14 +90,15 @@ def _dealt(
     problem, listing = program.listing.problem, program.listing
     rings = [(a,) for a in range(len(problem.sizes))] + rings_that_pay(problem)
     linear: LinearProgram[tuple[int, Ring | None]] = LinearProgram(
-        check, f"limits/nodes = {MOST_NODES}", is_integer=True
+        program.check, f"limits/nodes = {MOST_NODES}", is_integer=True
     )
     for task_type, size in enumerate(problem.sizes):
         linear.add_row(("tasks", task_type), size, size)
     for group, cpus in enumerate(program.cpus):
         linear.add_row(("group", group), cpus, cpus)
-    for number, share in enumerate(shares):
-        start, support = share.key
+    assert program.threshold is not None
+    for number, (key, least, most) in enumerate(shares):
+        start, support = key
         walk = listing.walk(start, support)
         linear.add_row(("room", number), -inf, 0)
         linear.add_row(("paid", number), -inf, 0)
@@ -133,7 +113,7 @@ def _dealt(
                 *((("tasks", a), walk.count(a)) for a in set(walk)),
             ],
         )
-        linear.limit_column((number, None), share.least, share.most)
+        linear.limit_column((number, None), least, most)
         for ring in rings:
             if all(support >> a & 1 for a in ring):
                 rows = [("room", len(ring)), ("paid", _cost(problem, ring))]
@@ -146,10 +126,10 @@ def _dealt(
                     ],
                 )
                 linear.limit_column((number, ring), 0, min(problem.sizes[a] for a in ring))
-        if number and share.least == 0 and shares[number - 1].key == share.key:
+        if number and least == 0 and shares[number - 1][0] == key:
             # CPUs with a share of their own come first.
             linear.add_row(("order", number), 0)
-            linear.enter(("order", number), [(number - 1, None)], share.most)
+            linear.enter(("order", number), [(number - 1, None)], most)
             linear.enter(("order", number), [(number, None)], -1)
     try:
         linear.solve()

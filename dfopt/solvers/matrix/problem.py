@@ -5,22 +5,17 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import gcd
+from operator import add
 
 from dfopt.costs.task_types import TaskType, cost_table
-from dfopt.problem.cost_table import CostTable
 from dfopt.problem.instance import Instance
-from dfopt.structs import replace
 
 MOST_LISTED = 60
 """Cheap supports of at most 60 types are listed."""
-
-LARGEST_COST = 1 << 26
-"""Sums of such costs, times the scale of a proof, still fit into 53 bits."""
 
 Row = tuple[int, ...]
 
@@ -67,7 +62,7 @@ class MatrixProblem:
 
 
 def matrix_problem(
-    instance: Instance, types: Sequence[TaskType], table: CostTable
+    instance: Instance, types: Sequence[TaskType], exec_times: Sequence[int] = ()
 ) -> tuple[MatrixProblem, list[int]]:
     """Return an instance in this form, and which CPU of the instance stands at each place.
 
@@ -75,12 +70,16 @@ def matrix_problem(
     ----------
     instance
         One without releases and precedence, so that no CPU ever waits.
-    types, table
-        Its types of tasks, and what switches between them cost. Execution times are left out.
+    types
+        Its types of tasks.
+    exec_times
+        What is added to each switch to a type; by default nothing.
     """
+    table = cost_table(instance, types)
+    run = list(exec_times) or [0] * len(types)
     starts: dict[tuple[Row, int], int] = {}
     numbers = [
-        starts.setdefault((tuple(row), idle), len(starts))
+        starts.setdefault((tuple(map(add, row, run)), idle), len(starts))
         for row, idle in zip(table.start, table.idle, strict=True)
     ]
     order = sorted(range(instance.cpus), key=numbers.__getitem__)
@@ -88,7 +87,7 @@ def matrix_problem(
         capacity=instance.tasks_per_cpu,
         sizes=tuple(equal_tasks.count for equal_tasks in types),
         starts=tuple(numbers[cpu] for cpu in order),
-        switch=tuple(map(tuple, table.switch)),
+        switch=tuple(tuple(map(add, row, run)) for row in table.switch),
         start=tuple(row for row, _ in starts),
         finish=tuple(table.finish),
         idle=tuple(idle for _, idle in starts),
@@ -96,86 +95,10 @@ def matrix_problem(
     return problem, order
 
 
-def with_exec(problem: MatrixProblem, exec_times: Sequence[int]) -> MatrixProblem:
-    """Add to each switch the execution time of the type that it leads to."""
-
-    def added(row: Sequence[int]) -> Row:
-        return tuple(cost + run for cost, run in zip(row, exec_times, strict=True))
-
-    return replace(
-        problem,
-        switch=tuple(map(added, problem.switch)),
-        start=tuple(map(added, problem.start)),
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TypedTasks:
-    """The tasks of an instance by their types, and how its CPUs start.
-
-    Parameters
-    ----------
-    problem
-        The tasks; switches include the least execution time of the type that they lead to.
-    order
-        Which CPU of the instance stands at each place of the problem.
-    names
-        The names of the types.
-    groups
-        For each CPU of the instance its group; CPUs of a group start alike.
-    cpus
-        Number of CPUs in each group.
-    """
-
-    problem: MatrixProblem
-    order: list[int]
-    names: list[str]
-    groups: list[int]
-    cpus: list[int]
-
-
-def typed_tasks(
-    instance: Instance,
-    types: Sequence[TaskType],
-    members: Sequence[Sequence[int]],
-    exec_times: Sequence[int],
-) -> TypedTasks:
-    """Return the tasks of an instance by their types.
-
-    Parameters
-    ----------
-    instance
-        One without releases and precedence.
-    types, members
-        Its types of the matrix, and the task types of their tasks.
-    exec_times
-        The execution time of each task type.
-    """
-    problem, order = matrix_problem(instance, types, cost_table(instance, types))
-    least = [min(exec_times[number] for number in numbers) for numbers in members]
-    counted = Counter(problem.starts)
-    groups = [0] * problem.cpus
-    for position, cpu in enumerate(order):
-        groups[cpu] = problem.starts[position]
-    return TypedTasks(
-        problem=with_exec(problem, least),
-        order=order,
-        names=[str(task_type.example.type) for task_type in types],
-        groups=groups,
-        cpus=[counted[start] for start in range(len(problem.start))],
-    )
-
-
 def unit_of(problem: MatrixProblem) -> int:
     """Return the largest number of which all costs are multiples, at least 1."""
     rows = (*problem.switch, *problem.start, problem.finish, problem.idle)
     return gcd(*(cost for row in rows for cost in row)) or 1
-
-
-def largest_cost(table: CostTable) -> int:
-    """Return the largest cost of a table."""
-    rows = (*table.switch, *table.start, table.finish, table.idle, table.exec)
-    return max(map(max, rows))
 
 
 def rest_of(problem: MatrixProblem, prices: Sequence[int], start: int, walk: Sequence[int]) -> int:

@@ -12,12 +12,13 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Sequence
+from itertools import product
 
 import numpy as np
 import numpy.typing as npt
 
+from dfopt.solvers.branch_and_price.linear_program import LinearProgram
 from dfopt.solvers.matrix.problem import MatrixProblem
-from dfopt.solvers.matrix.transportation import go_on
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -27,11 +28,6 @@ UNREACHED = 1 << 61
 
 State = tuple[int, int]
 """A support, a bit for each type, and the last type."""
-
-Reached = tuple[dict[int, tuple[int, int]], dict[State, State | None]]
-"""The least rest of each support and its last type, and from where each state is reached."""
-
-_Within = tuple[dict[int, tuple[int, int]], dict[State, State | None], bool]
 
 STATES_PER_CHECK = 1_000
 """The clock is looked at after this number of states."""
@@ -58,6 +54,8 @@ class SupportList:
         The supports; the first is that of a CPU without tasks.
     rest : list of array, int64, shape (n,)
         For each start, the least rest of an order with each support, or ``UNREACHED``.
+    inside : array of bool, shape (n, types)
+        Which types each support has.
     reach
         All supports of at most this rest are there.
     """
@@ -68,149 +66,37 @@ class SupportList:
         prices: Sequence[int],
         *,
         most: int,
-        check: Callable[[], object] = go_on,
+        check: Callable[[], object] = lambda: None,
     ) -> None:
         self.problem = problem
         self.types = len(problem.sizes)
         self.prices = list(prices)
         self._check = check
-        self._potentials = _potentials(problem, prices)
+        # With potentials no switch less its price is negative (Johnson 1977).
+        rests = np.array(problem.switch, dtype=np.int64) - np.array(prices, dtype=np.int64)
+        self._potentials = _potentials(rests)
+        arcs = rests + self._potentials[:, None] - self._potentials
+        self._arcs = [
+            sorted((cost, after) for after, cost in enumerate(row) if after != before)
+            for before, row in enumerate(arcs.tolist())
+        ]
         self.reach = UNREACHED
-        self._before: list[dict[State, State | None]] = []
-        found = []
-        for start in problem.start:
-            rests, before = self._listed(start, most)
-            found.append(rests)
-            self._before.append(before)
-        numbers = {0: 0}
-        for rests in found:
-            for support in rests:
-                numbers.setdefault(support, len(numbers))
-        self.numbers = numbers
-        self.supports = np.array(list(numbers), dtype=np.int64)
-        self.rest: list[Integers] = []
-        self._last: list[dict[int, int]] = []
-        for rests, idle in zip(found, problem.idle, strict=True):
-            row = np.full(len(numbers), UNREACHED, dtype=np.int64)
-            row[0] = idle
-            for support, (rest, _) in rests.items():
-                row[numbers[support]] = rest
-            self.rest.append(row)
-            self._last.append({support: last for support, (_, last) in rests.items()})
-        self.inside = (self.supports[:, None] >> np.arange(self.types) & 1).astype(bool)
-
-    def _listed(self, start: Sequence[int], most: int) -> Reached:
-        """Return the least rest and its last type for the cheapest supports of a start."""
-        problem = self.problem
-        ends = [
-            potential + finish
-            for potential, finish, size in zip(
-                self._potentials, problem.finish, problem.sizes, strict=True
-            )
-            if size
-        ]
-        firsts = [
-            cost - price - potential
-            for cost, price, potential, size in zip(
-                start, self.prices, self._potentials, problem.sizes, strict=True
-            )
-            if size
-        ]
+        self.numbers = {0: 0}
+        self.supports = np.zeros(1, dtype=np.int64)
+        self.inside = np.zeros((1, self.types), dtype=bool)
+        self.rest = [np.array([idle], dtype=np.int64) for idle in problem.idle]
+        self._last: list[dict[int, int]] = [{} for _ in problem.start]
+        self._before: list[dict[State, State | None]] = [{} for _ in problem.start]
         present = [task_type for task_type, size in enumerate(problem.sizes) if size]
-        # From limit to limit, until there are enough of them.
-        step, farthest = 1, min(firsts) - 1
-        found: _Within = {}, {}, True
-        while True:
-            wider = self._within(start, farthest + step, most, present)
-            if wider is None and step == 1:
-                self.reach = min(self.reach, farthest + min(ends))
-                return found[:2]
-            if wider is None:
-                step = max(1, step // 4)
-                continue
-            found, farthest = wider, farthest + step
-            if not found[2]:
-                return found[:2]
-            step *= 2
-
-    def _within(
-        self, start: Sequence[int], farthest: int, most: int, members: Sequence[int]
-    ) -> _Within | None:
-        """Return the supports of orders of ``members`` of at most ``farthest`` before their end.
-
-        Also from where each state is reached, and whether anything was left out. None if there
-        are too many.
-        """
-        problem, potentials, capacity = self.problem, self._potentials, self.problem.capacity
-        # With potentials no arc is negative (Johnson 1977).
-        arcs = [
-            sorted(
-                (problem.switch[a][b] - self.prices[b] + potentials[a] - potentials[b], b)
-                for b in members
-                if b != a
-            )
-            for a in range(self.types)
-        ]
-        least: dict[State, int] = {}
-        before: dict[State, State | None] = {}
-        left_out = False
-        queue: list[tuple[int, int, int]] = []
-        for first in members:
-            cost = start[first] - self.prices[first] - potentials[first]
-            if cost > farthest:
-                left_out = True
-                continue
-            least[1 << first, first] = cost
-            before[1 << first, first] = None
-            queue.append((cost, 1 << first, first))
-        heapq.heapify(queue)
-        rests: dict[int, tuple[int, int]] = {}
-        done = 0
-        while queue:
-            cost, support, last = heapq.heappop(queue)
-            if cost > least[support, last]:
-                continue
-            done += 1
-            if done % STATES_PER_CHECK == 0:
-                self._check()
-            rest = cost + potentials[last] + problem.finish[last]
-            if support not in rests or rest < rests[support][0]:
-                rests[support] = rest, last
-                if len(rests) > most:
-                    return None
-            for more, after in arcs[last]:
-                reached = cost + more
-                if reached > farthest:
-                    left_out = True
-                    break
-                wider = support | 1 << after
-                if wider != support and wider.bit_count() > capacity:
-                    continue
-                state = wider, after
-                known = least.get(state)
-                if known is None or reached < known:
-                    least[state] = reached
-                    before[state] = support, last
-                    heapq.heappush(queue, (reached, wider, after))
-        return rests, before, left_out
+        for start in range(len(problem.start)):
+            self._enter(start, self._found(start, most, present))
 
     def add(self, support: int) -> None:
         """Add a support of few types."""
         members = [task_type for task_type in range(self.types) if support >> task_type & 1]
-        if support not in self.numbers:
-            self.numbers[support] = len(self.numbers)
-            self.supports = np.append(self.supports, support)
-            self.rest = [np.append(rest, UNREACHED) for rest in self.rest]
-            inside = np.array([[support >> task_type & 1 for task_type in range(self.types)]], bool)
-            self.inside = np.concatenate([self.inside, inside])
-        for start, row in enumerate(self.problem.start):
-            # The way to a state leads through parts of its support only, whatever else is listed.
-            found = self._within(row, UNREACHED, UNREACHED, members)
-            assert found is not None
-            rest, last = found[0][support]
-            self.rest[start][self.numbers[support]] = rest
-            self._last[start][support] = last
-            self._before[start] = found[1] | self._before[start]
+        for start in range(len(self.rest)):
+            rests = self._found(start, UNREACHED, members)
+            self._enter(start, {support: rests[support]})
 
     def walk(self, start: int, support: int) -> tuple[int, ...]:
         """Return an order with this support and the least rest."""
@@ -223,19 +109,101 @@ class SupportList:
             state = self._before[start][state]
         return tuple(walk[::-1])
 
+    def _enter(self, start: int, rests: dict[int, tuple[int, int]]) -> None:
+        """Enter the rests of some supports and their last types."""
+        new = [support for support in rests if support not in self.numbers]
+        for support in new:
+            self.numbers[support] = len(self.numbers)
+        self.supports = np.append(self.supports, np.array(new, dtype=np.int64))
+        self.inside = (self.supports[:, None] >> np.arange(self.types) & 1).astype(bool)
+        self.rest = [np.append(rest, np.full(len(new), UNREACHED)) for rest in self.rest]
+        for support, (rest, last) in rests.items():
+            self.rest[start][self.numbers[support]] = rest
+            self._last[start][support] = last
 
-def _potentials(problem: MatrixProblem, prices: Sequence[int]) -> list[int]:
-    """Return potentials with which no switch less its price is negative (Bellman and Ford)."""
-    types = range(len(prices))
-    potentials = [0 for _ in types]
-    for _ in range(len(prices) + 1):
-        changed = False
-        for a in types:
-            for b in types:
-                reached = potentials[a] + problem.switch[a][b] - prices[b]
-                if reached < potentials[b]:
-                    potentials[b] = reached
-                    changed = True
-        if not changed:
+    def _found(self, start: int, most: int, members: Sequence[int]) -> dict[int, tuple[int, int]]:
+        """Return the least rest and its last type for the cheapest supports of some types.
+
+        States are reached in the order of their costs. From each of them the next arc is entered
+        once the one before it has been gone, so that few wait at a time.
+        """
+        problem, potentials = self.problem, self._potentials.tolist()
+        arcs = [[arc for arc in row if arc[1] in members] for row in self._arcs]
+        before: dict[State, State | None] = {}
+        rests: dict[int, tuple[int, int]] = {}
+        # What it costs to reach a state; by which arc, from where, and at what cost.
+        queue: list[tuple[int, int, int, int, int, State | None]] = []
+        for first in members:
+            cost = problem.start[start][first] - self.prices[first] - potentials[first]
+            queue.append((cost, 1 << first, first, 0, 0, None))
+        heapq.heapify(queue)
+
+        def enter_arc(state: State, cost: int, first_arc: int) -> None:
+            support, last = state
+            for number in range(first_arc, len(arcs[last])):
+                more, after = arcs[last][number]
+                wider = support | 1 << after
+                if (wider, after) not in before and wider.bit_count() <= problem.capacity:
+                    heapq.heappush(queue, (cost + more, wider, after, number, cost, state))
+                    return
+
+        while queue:
+            cost, support, last, number, cost_before, previous = heapq.heappop(queue)
+            if previous is not None:
+                enter_arc(previous, cost_before, number + 1)
+            if (support, last) in before:
+                continue
+            if support not in rests and len(rests) == most:
+                ends = (potentials[one] + problem.finish[one] for one in members)
+                self.reach = min(self.reach, cost - 1 + min(ends))
+                break
+            if len(before) % STATES_PER_CHECK == 0:
+                self._check()
+            before[support, last] = previous
+            rest = cost + potentials[last] + problem.finish[last]
+            rests[support] = min((rest, last), rests.get(support, (UNREACHED, last)))
+            enter_arc((support, last), cost, 0)
+        # The way to a state leads through parts of its support only, whatever else is listed.
+        self._before[start] = before | self._before[start]
+        return rests
+
+
+def ring_prices(problem: MatrixProblem, check: Callable[[], object]) -> list[int]:
+    """Return prices of tasks that no ring of switches undercuts, in whole numbers.
+
+    Where tasks that take turns cost less than tasks that follow their own type, a ring of switches
+    may pay less than switch[a][a] for each of its tasks. Let x_ab be how often b follows a. The
+    transportation problem min Σ switch[a][b] x_ab with Σ_b x_ab = Σ_b x_ba = s_a has dual values
+    α_a + β_b ≤ switch[a][b], and some in whole numbers (Hoffman and Kruskal 1956). With
+    u_a = α_a + β_a each ring costs at least the prices of its tasks, and all tasks together have
+    the largest price possible: that is switch[a][a], where no ring costs less.
+
+    Raises
+    ------
+    Undecided
+        When the linear program is not solved.
+    """
+    types = range(len(problem.sizes))
+    program: LinearProgram[tuple[int, int]] = LinearProgram(check)
+    for task_type, size in enumerate(problem.sizes):
+        program.add_row(("leave", task_type), size, size)
+        program.add_row(("enter", task_type), size, size)
+    for arc in product(types, types):
+        before, after = arc
+        rows = [(("leave", before), 1), (("enter", after), 1)]
+        program.add_column(arc, problem.switch[before][after], rows)
+    program.solve()
+    leaving = [round(program.dual(("leave", task_type))) for task_type in types]
+    least = [min(problem.switch[row][column] - leaving[row] for row in types) for column in types]
+    return [leaving[task_type] + least[task_type] for task_type in types]
+
+
+def _potentials(rests: Integers) -> Integers:
+    """Return potentials with which no rest of a switch is negative (Bellman and Ford)."""
+    potentials = np.zeros(len(rests), dtype=np.int64)
+    for _ in range(len(rests) + 1):
+        lower = np.minimum(potentials, (potentials[:, None] + rests).min(axis=0))
+        if (lower == potentials).all():
             return potentials
+        potentials = lower
     raise AssertionError("no ring of switches costs less than the prices of its tasks")

@@ -13,13 +13,12 @@ from itertools import pairwise
 from dfopt.solvers.matrix.dealing import completed
 from dfopt.solvers.matrix.flow import TypeFlow
 from dfopt.solvers.matrix.problem import MatrixProblem
-from dfopt.solvers.matrix.transportation import go_on
 
 Arc = tuple[int, int]
 
 
 def walks_along(
-    problem: MatrixProblem, flow: TypeFlow, check: Callable[[], object] = go_on
+    problem: MatrixProblem, flow: TypeFlow, check: Callable[[], object] = lambda: None
 ) -> list[list[int]]:
     """Return an order of types for each CPU that keeps to a flow where it can.
 
