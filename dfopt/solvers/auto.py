@@ -119,7 +119,8 @@ def _phases_under_a_matrix(search: Search) -> Iterator[Phase]:
         if not can_list_supports(search):
             yield HALF, first_schedule.improve
         # Mostly a proof, where following one's own type is free.
-        yield TENTH if pays_for_each else ALL, choose_supports
+        share = HALF if counts_executions(search.instance) else ALL
+        yield TENTH if pays_for_each else share, choose_supports
     if can_be_cut(search.instance):
         yield TENTH, bound_by_pieces
     if counts_executions(search.instance):
@@ -127,7 +128,7 @@ def _phases_under_a_matrix(search: Search) -> Iterator[Phase]:
     if flows:
         yield TENTH, bound_by_flow
     yield TENTH, first_schedule.improve
-    if not is_tour:
+    if pays_for_each and not is_tour:
         yield ALL, choose_supports
     yield HALF, first_schedule.improve
     if flows:

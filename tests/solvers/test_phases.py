@@ -161,7 +161,7 @@ def test_without_a_limit_a_phase_runs_to_its_end() -> None:
         ("few", Objective.TOTAL_PENALTY, "choose_supports"),
         ("some", Objective.MAX_PENALTY, "choose_supports"),
         ("some", Objective.TOTAL_PENALTY, "choose_supports"),
-        ("some", Objective.MAKESPAN, "limit_contents"),
+        ("some", Objective.MAKESPAN, "choose_supports"),
         ("f", Objective.MAX_PENALTY, "_solve_by_configurations"),
     ],
 )

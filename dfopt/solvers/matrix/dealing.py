@@ -106,7 +106,7 @@ def completed(
     assert found is not None, "all tasks may find no room"
     _, table = found
     for task_type in types:
-        for order, number in zip(orders, table[task_type], strict=False):
+        for order, number in zip(orders, table[task_type].tolist(), strict=False):
             if number:
                 place = order.index(task_type)
                 order[place:place] = [task_type] * number

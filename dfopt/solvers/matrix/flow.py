@@ -13,17 +13,18 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
+import numpy.typing as npt
 
 from dfopt.solvers.interruptible import load_module
 from dfopt.solvers.matrix.problem import MatrixProblem
 
-Table = list[list[int]]
+Table = npt.NDArray[np.int64]
 
 MOST_BRANCHES = 60
 """At most about this number of transportation problems are solved for one window."""
@@ -99,19 +100,20 @@ def least_flow(
             return network.type_flow(best, is_complete=not subset)
         heapq.heappop(queue)
         limits = best.limits
-        for row, column in network.arcs_into(subset):
-            flows = best.flow[row][column]
-            if flows < limits[row][column]:
+        outside = [row for row in range(len(best.flow)) if row not in subset]
+        for arc in product(outside, subset):
+            flows = int(best.flow[arc])
+            if flows < limits[arc]:
                 tried += 1
-                child = network.solved(_with(best.least, row, column, flows + 1), limits)
+                child = network.solved(_with(best.least, arc, flows + 1), limits)
                 if child is not None:
                     heapq.heappush(queue, child)
-                limits = _with(limits, row, column, flows)
+                limits = _with(limits, arc, flows)
 
 
-def _with(table: Table, row: int, column: int, value: int) -> Table:
-    changed = list(table)
-    changed[row] = [*table[row][:column], value, *table[row][column + 1 :]]
+def _with(table: Table, arc: tuple[int, int], value: int) -> Table:
+    changed = table.copy()
+    changed[arc] = value
     return changed
 
 
@@ -145,120 +147,93 @@ class _Network:
     """
 
     def __init__(self, problem: MatrixProblem, check: Callable[[], object]) -> None:
-        sizes = problem.sizes
+        sizes = np.array(problem.sizes, dtype=np.int64)
         cpus = Counter(problem.starts)
+        starts = list(cpus)
         self._check = check
-        self._starts = tuple(cpus)
+        self._starts = starts
         # At least this number of CPUs runs something; the others may end as they began.
         busy = -(-problem.count // problem.capacity)
-        self._supplies = [*sizes, *cpus.values()]
-        self._demands = [*sizes, busy, problem.cpus - busy]
+        self._supplies = np.append(sizes, list(cpus.values()))
+        self._demands = np.append(sizes, [busy, problem.cpus - busy])
         size = self._size = len(sizes)
         self._capacity = problem.capacity
         self._subsets = _subsets(size)
-        unlimited = problem.count + problem.cpus
-        self._costs = []
-        self.limits: Table = []
-        for before, switch in enumerate(problem.switch):
-            self._costs.append([*switch, *[problem.finish[before]] * 2])
-            row = [unlimited] * (size + 2)
-            # The cut of a single type: each CPU that runs it enters it once at least.
-            row[before] = sizes[before] - -(-sizes[before] // problem.capacity)
-            self.limits.append(row)
-        for start in self._starts:
-            self._costs.append([*problem.start[start], 0, problem.idle[start]])
-            self.limits.append([unlimited] * size + [0, unlimited])
-        self.nothing: Table = [[0] * (size + 2) for _ in self._supplies]
+        self._costs = np.zeros((size + len(starts), size + 2), dtype=np.int64)
+        self._costs[:size, :size] = problem.switch
+        self._costs[:size, size:] = np.array(problem.finish)[:, None]
+        self._costs[size:, :size] = [problem.start[start] for start in starts]
+        self._costs[size:, size + 1] = [problem.idle[start] for start in starts]
+        self.nothing = np.zeros_like(self._costs)
+        self.limits = np.full_like(self._costs, problem.count + problem.cpus)
+        # The cut of a single type: each CPU that runs it enters it once at least.
+        np.fill_diagonal(self.limits[:size, :size], sizes - -(-sizes // problem.capacity))
+        self.limits[size:, size] = 0
         self._solved = 0
 
     def solved(self, least: Table, limits: Table) -> _Branch | None:
         """Return the cheapest flow between the lower and the upper limits of each arc."""
-        supplies, demands, fixed = list(self._supplies), list(self._demands), 0
-        room = limits
-        forced = [
-            (row, column, amount)
-            for row, line in enumerate(least)
-            for column, amount in enumerate(line)
-            if amount
-        ]
-        for row, column, amount in forced:
-            supplies[row] -= amount
-            demands[column] -= amount
-            fixed += self._costs[row][column] * amount
-            room = _with(room, row, column, room[row][column] - amount)
-        if min(*supplies, *demands) < 0:
+        supplies = self._supplies - least.sum(axis=1)
+        demands = self._demands - least.sum(axis=0)
+        if min(supplies.min(), demands.min()) < 0:
             return None
-        found = least_transport(supplies, demands, self._costs, room, self._check)
+        found = least_transport(supplies, demands, self._costs, limits - least, self._check)
         if found is None:
             return None
         cost, flow = found
-        for row, column, amount in forced:
-            flow[row][column] += amount
         self._solved += 1
-        return _Branch(cost + fixed, self._solved, flow, least, limits)
+        fixed = sum(int(self._costs[arc]) * int(least[arc]) for arc in _arcs(least))
+        return _Branch(cost + fixed, self._solved, flow + least, least, limits)
 
     def entered_too_seldom(self, flow: Table) -> list[int]:
         """Return types that more CPUs have to run than enter them; none if all is well.
 
         With many types only some subsets are tried, but always those that no CPU enters.
         """
-        capacity = self._capacity
+        rows, sizes = flow.tolist(), self._supplies.tolist()
         for subset in self._subsets:
-            count = inside = 0
-            for before in subset:
-                count += self._supplies[before]
-                row = flow[before]
-                for after in subset:
-                    inside += row[after]
-            if inside > count - -(-count // capacity):
+            count = sum(sizes[before] for before in subset)
+            inside = sum(rows[before][after] for before in subset for after in subset)
+            if inside > count - -(-count // self._capacity):
                 return subset
         return self._adrift(flow) if self._size > MOST_TYPES else []
 
     def _adrift(self, flow: Table) -> list[int]:
         """Return all types that the flow does not lead to from the beginning of any CPU."""
-        reached = {
-            column for row in flow[self._size :] for column in range(self._size) if row[column]
-        }
-        fresh = list(reached)
-        while fresh:
-            row = flow[fresh.pop()]
-            new = [column for column in range(self._size) if row[column] and column not in reached]
-            reached.update(new)
-            fresh += new
-        return [column for column in range(self._size) if column not in reached]
-
-    def arcs_into(self, subset: list[int]) -> list[tuple[int, int]]:
-        """Return the arcs into some types from everything else."""
-        outside = [row for row in range(len(self._supplies)) if row not in subset]
-        return [(row, column) for row in outside for column in subset]
+        size = self._size
+        reached = flow[size:, :size].any(axis=0)
+        while True:
+            further = reached | flow[:size, :size][reached].any(axis=0)
+            if (further == reached).all():
+                return np.flatnonzero(~reached).tolist()
+            reached = further
 
     def type_flow(self, branch: _Branch, *, is_complete: bool) -> TypeFlow:
         """Return a flow by types and starts."""
         size, flow = self._size, branch.flow
+        between, beginnings = flow[:size, :size], flow[size:, :size]
         return TypeFlow(
             cost=branch.cost,
-            between={
-                (row, column): flow[row][column]
-                for row in range(size)
-                for column in range(size)
-                if flow[row][column]
-            },
+            between={arc: int(between[arc]) for arc in _arcs(between)},
             beginnings={
-                (start, column): flow[size + row][column]
-                for row, start in enumerate(self._starts)
-                for column in range(size)
-                if flow[size + row][column]
+                (self._starts[row], column): int(beginnings[row, column])
+                for row, column in _arcs(beginnings)
             },
-            endings={row: ends for row in range(size) if (ends := sum(flow[row][size:]))},
+            endings=dict(enumerate(flow[:size, size:].sum(axis=1).tolist())),
             is_complete=is_complete,
         )
 
 
+def _arcs(flow: Table) -> list[tuple[int, int]]:
+    """Return where something flows."""
+    return [(row, column) for row, column in np.argwhere(flow).tolist()]
+
+
 def least_transport(
-    supplies: Sequence[int],
-    demands: Sequence[int],
-    costs: Sequence[Sequence[int]],
-    limits: Sequence[Sequence[int]],
+    supplies: npt.ArrayLike,
+    demands: npt.ArrayLike,
+    costs: npt.ArrayLike,
+    limits: npt.ArrayLike,
     check: Callable[[], object],
 ) -> tuple[int, Table] | None:
     """Return the least cost of bringing all supplies to the demands, and how much goes where.
@@ -285,17 +260,15 @@ def least_transport(
     load_module("ortools.graph.python.min_cost_flow", lambda: None)
     from ortools.graph.python.min_cost_flow import SimpleMinCostFlow
 
-    rows, columns = len(supplies), len(demands)
     prices = np.array(costs, dtype=np.int64)
+    rows, columns = prices.shape
     unit = 1 + int(prices.max()) * (rows + columns) // LARGEST_SCALED_COST
     network = SimpleMinCostFlow()
-    tails, heads = np.divmod(np.arange(rows * columns), columns)
+    tails, heads = np.divmod(np.arange(prices.size), columns)
     arcs = network.add_arcs_with_capacity_and_unit_cost(
-        tails, rows + heads, np.array(limits).ravel(), prices.ravel() // unit
+        tails, rows + heads, np.ravel(limits), prices.ravel() // unit
     )
-    network.set_nodes_supplies(
-        np.arange(rows + columns), np.array([*supplies, *(-demand for demand in demands)])
-    )
+    network.set_nodes_supplies(np.arange(rows + columns), np.append(supplies, np.negative(demands)))
     if network.solve() != network.OPTIMAL:
         return None
-    return network.optimal_cost() * unit, network.flows(arcs).reshape(rows, columns).tolist()
+    return network.optimal_cost() * unit, network.flows(arcs).reshape(rows, columns)

@@ -16,7 +16,6 @@ import numpy as np
 
 from dfopt.solvers.matrix.problem import MatrixProblem
 from dfopt.solvers.matrix.support_list import UNREACHED, Integers
-from dfopt.solvers.matrix.transportation import go_on
 
 
 class SupportCosts:
@@ -46,7 +45,7 @@ class SupportCosts:
         self,
         problem: MatrixProblem,
         prices: Sequence[int],
-        check: Callable[[], object] = go_on,
+        check: Callable[[], object] = lambda: None,
     ) -> None:
         self.types = len(problem.sizes)
         self.prices = np.array(prices, dtype=np.int64)

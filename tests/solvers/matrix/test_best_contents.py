@@ -2,10 +2,9 @@
 
 import pytest
 
-from dfopt.costs.task_types import cost_table
 from dfopt.problem.certificate import Over
 from dfopt.problem.instance import Instance, Objective
-from dfopt.solvers.matrix import by_contents, by_type_of_matrix
+from dfopt.solvers.matrix import best_contents, by_type_of_matrix
 from dfopt.solvers.matrix.problem import MatrixProblem, matrix_problem, rest_of
 from dfopt.solvers.matrix.support_list import SupportList
 from dfopt.solvers.search import Search
@@ -18,7 +17,7 @@ from tests.solvers.matrix.test_supports import chosen, drawn
 def matrix_problem_of(instance: Instance) -> tuple[MatrixProblem, list[int]]:
     """Return an instance as the tasks of types."""
     types, _ = by_type_of_matrix(Search(instance).types)
-    return matrix_problem(instance, types, cost_table(instance, types))
+    return matrix_problem(instance, types)
 
 
 @pytest.mark.parametrize("most", [1, 4, 9])
@@ -27,7 +26,7 @@ def test_supports_that_are_not_listed_are_not_forgotten(
 ) -> None:
     drawings = [drawn(seed, tasks=9, types=4, cpus=3) for seed in range(1, 40, 2)]
     objectives = [chosen(instance).objective for instance in drawings]
-    monkeypatch.setattr(by_contents, "MOST_SUPPORTS", most)
+    monkeypatch.setattr(best_contents, "MOST_SUPPORTS", most)
     for instance, objective in zip(drawings, objectives, strict=True):
         search = chosen(instance)
         assert objective is not None

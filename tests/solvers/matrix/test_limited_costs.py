@@ -12,14 +12,7 @@ from dfopt.problem.certificate import Over, Proof
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyMatrix
 from dfopt.solvers.heuristics import first_schedule
-from dfopt.solvers.matrix import (
-    bound_by_flow,
-    by_costed_contents,
-    by_type_of_matrix,
-    choose_supports,
-    limit_contents,
-)
-from dfopt.solvers.matrix.by_costed_contents import CostedTypes, solve_costed_types
+from dfopt.solvers.matrix import bound_by_flow, choose_supports
 from dfopt.solvers.search import Search, SearchOver
 from dfopt.verify.checker import check_bound
 from tests.claims import result_of
@@ -34,7 +27,7 @@ def chosen(instance: Instance) -> Search:
     search = Search(instance)
     with suppress(SearchOver):
         bound_by_flow(search, most_branches=1)
-        solve_costed_types(search, *by_type_of_matrix(search.types))
+        choose_supports(search)
     return search
 
 
@@ -100,24 +93,12 @@ def test_a_hundred_tasks_of_six_types_are_proven(seed: int) -> None:
     assert_proven(instance, search)
 
 
-def test_schedules_above_a_threshold_without_any_are_found(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    # Dealing types one after the other costs 36 here, and bisection finds the best schedule.
-    monkeypatch.setattr(by_costed_contents, "STEPS_BEFORE_SCHEDULES", 1)
-    objectives = []
-    look = CostedTypes._find_schedules_above
-
-    def looked(self: CostedTypes, threshold: int, unit: int) -> None:
-        objectives.append(self.search.objective)
-        look(self, threshold, unit)
-        objectives.append(self.search.objective)
-
-    monkeypatch.setattr(CostedTypes, "_find_schedules_above", looked)
+def test_better_schedules_than_a_flow_has_are_found() -> None:
+    # Dealing types one after the other costs 36 here.
     instance = matrix(tasks=50, cpus=5, types=6, seed=4)
     search = chosen(instance)
-    assert objectives == [36, 25]
     assert search.is_closed
+    assert search.objective == 25
     assert_proven(instance, search)
 
 
@@ -133,9 +114,8 @@ def test_large_costs_of_few_types_are_proven() -> None:
     instance = servers()
     search = Search(instance)
     with suppress(SearchOver):
-        choose_supports(search)
         first_schedule.build(search)
-        limit_contents(search)
+        choose_supports(search)
     assert search.is_closed
     assert_proven(instance, search)
     # A CPU of 21 requests of the first type pays for 20 of them; four such hold 84 of 86.
