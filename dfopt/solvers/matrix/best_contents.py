@@ -85,20 +85,22 @@ class BestContents:
         self._groups = [starts[cpu] for cpu in range(self.problem.cpus)]
         self._plans = 0
         self._programs: dict[int, Contents] = {}
-        self._limits_costs = False
         prices = ring_prices(self.problem, search.check)
-        if not self.is_sum:
-            objective = search.objective
-            if objective and any(prices) and min(prices) >= 0 and not search.instance.has_sizes:
-                self.contents = self._contents_at(prices)
-                size = self.contents.within(objective).table_size
-                self._limits_costs = size <= LARGEST_TABLE
-            if not self._limits_costs:
-                # Without prices it is what a CPU pays at least, whatever its tasks.
-                prices = [0] * len(prices)
-        if not self._limits_costs:
-            self.contents = self._contents_at(prices)
+        self.contents = self._contents_at(prices)
+        self._limits_costs = self._can_limit_costs()
+        self._of_all: Contents | None = None
+        if any(prices) and not self.is_sum and not self._limits_costs:
+            # Without prices the rest is what a CPU pays at least, whatever its tasks.
+            self._of_all, self.contents = self.contents, self._contents_at([0] * len(prices))
         self.listing = self.contents.listing
+
+    def _can_limit_costs(self) -> bool:
+        """Return whether costs limit the tasks of a CPU, in a table that is small enough."""
+        instance, objective = self.search.instance, self.search.objective
+        prices = self.contents.listing.prices
+        if self.is_sum or not objective or instance.has_sizes or not any(prices):
+            return False
+        return min(prices) >= 0 and self.contents.within(objective).table_size <= LARGEST_TABLE
 
     def _contents_at(self, prices: Sequence[int]) -> Contents:
         instance, check = self.search.instance, self.search.check
@@ -119,7 +121,19 @@ class BestContents:
         if self.is_sum:
             self._minimise_the_sum()
         else:
+            if self._of_all is not None:
+                self._share_the_sum(self._of_all)
             self._minimise_the_largest()
+
+    def _share_the_sum(self, contents: Contents) -> None:
+        """Bound the CPU that pays most by an even share of what all pay."""
+        prover = self._prover(contents)
+        tree = ContentSearch(
+            contents, seed=self.search.seed, below=lambda: NO_PLAN, found=lambda _: None
+        )
+        if tree.bound < NO_PLAN:
+            total = tree.bound + prover.base
+            self._prove(prover, tree, -(-total // self.search.instance.cpus) - 1)
 
     def _minimise_the_sum(self) -> None:
         prover = self._prover(self.contents)
