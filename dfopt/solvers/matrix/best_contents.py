@@ -26,7 +26,7 @@ from dfopt.problem.instance import Objective
 from dfopt.solvers.branch_and_price.linear_program import Undecided
 from dfopt.solvers.matrix.content_proof import ContentProver
 from dfopt.solvers.matrix.content_search import NO_PLAN, ContentSearch
-from dfopt.solvers.matrix.contents import Contents, Plan
+from dfopt.solvers.matrix.contents import Plan, SupportContents
 from dfopt.solvers.matrix.dealing import dealt, report_orders
 from dfopt.solvers.matrix.limited_dealing import chosen_supports, dealt_orders
 from dfopt.solvers.matrix.problem import MOST_LISTED, matrix_problem, unit_of
@@ -84,11 +84,11 @@ class BestContents:
         starts = dict(zip(self.order, self.problem.starts, strict=True))
         self._groups = [starts[cpu] for cpu in range(self.problem.cpus)]
         self._plans = 0
-        self._programs: dict[int, Contents] = {}
+        self._programs: dict[int, SupportContents] = {}
         prices = ring_prices(self.problem, search.check)
         self.contents = self._contents_at(prices)
         self._limits_costs = self._can_limit_costs()
-        self._of_all: Contents | None = None
+        self._of_all: SupportContents | None = None
         if any(prices) and not self.is_sum and not self._limits_costs:
             # Without prices the rest is what a CPU pays at least, whatever its tasks.
             self._of_all, self.contents = self.contents, self._contents_at([0] * len(prices))
@@ -102,13 +102,13 @@ class BestContents:
             return False
         return min(prices) >= 0 and self.contents.within(objective).table_size <= LARGEST_TABLE
 
-    def _contents_at(self, prices: Sequence[int]) -> Contents:
+    def _contents_at(self, prices: Sequence[int]) -> SupportContents:
         instance, check = self.search.instance, self.search.check
         listing = SupportList(self.problem, prices, most=MOST_SUPPORTS, check=check)
         counted = Counter(self.problem.starts)
         cpus = [counted[start] for start in range(len(self.problem.start))]
         amounts = [self.search.size_of(numbers) for numbers in self.members]
-        return Contents(
+        return SupportContents(
             listing,
             cpus,
             check,
@@ -125,7 +125,7 @@ class BestContents:
                 self._share_the_sum(self._of_all)
             self._minimise_the_largest()
 
-    def _share_the_sum(self, contents: Contents) -> None:
+    def _share_the_sum(self, contents: SupportContents) -> None:
         """Bound the CPU that pays most by an even share of what all pay."""
         prover = self._prover(contents)
         tree = ContentSearch(
@@ -223,7 +223,7 @@ class BestContents:
             found=partial(self._report, threshold=threshold),
         )
 
-    def _within(self, threshold: int) -> Contents:
+    def _within(self, threshold: int) -> SupportContents:
         """Return the contents of CPUs within a threshold."""
         if threshold not in self._programs:
             self._programs[threshold] = self.contents.within(threshold)
@@ -263,7 +263,7 @@ class BestContents:
                 break
         return bool(alone)
 
-    def _prover(self, program: Contents) -> ContentProver:
+    def _prover(self, program: SupportContents) -> ContentProver:
         return ContentProver(self.search.instance, program, self._names, self._groups)
 
     def _prove(self, prover: ContentProver, tree: ContentSearch, threshold: int) -> None:

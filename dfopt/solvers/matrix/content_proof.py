@@ -18,7 +18,7 @@ from dfopt.problem.certificate import (
 from dfopt.problem.instance import Instance, Objective
 from dfopt.solvers.integers import SCALES
 from dfopt.solvers.matrix.content_search import Part
-from dfopt.solvers.matrix.contents import Contents, SupportDuals
+from dfopt.solvers.matrix.contents import SupportContents, SupportDuals
 from dfopt.structs import replace
 from dfopt.verify.support_orders import Orders
 from dfopt.verify.supports import SupportWeights
@@ -53,7 +53,11 @@ class ContentProver:
     """
 
     def __init__(
-        self, instance: Instance, program: Contents, names: Sequence[str], groups: Sequence[int]
+        self,
+        instance: Instance,
+        program: SupportContents,
+        names: Sequence[str],
+        groups: Sequence[int],
     ) -> None:
         self.instance = instance
         self.program = program

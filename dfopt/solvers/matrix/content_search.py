@@ -19,7 +19,7 @@ import numpy as np
 
 from dfopt.solvers.branch_and_price.cases import CountedCase, Range
 from dfopt.solvers.branch_and_price.linear_program import LinearProgram, Undecided
-from dfopt.solvers.matrix.contents import TOLERANCE, Content, Contents, Plan, SupportDuals
+from dfopt.solvers.matrix.contents import TOLERANCE, Content, Plan, SupportContents, SupportDuals
 from dfopt.solvers.matrix.support_list import UNREACHED
 
 MOST_COLUMNS = 60
@@ -102,7 +102,7 @@ class ContentMaster:
 
     def __init__(
         self,
-        program: Contents,
+        program: SupportContents,
         limits: Mapping[int, Range],
         near: SupportDuals | None = None,
         *,
@@ -269,7 +269,7 @@ class ContentSearch:
 
     def __init__(
         self,
-        program: Contents,
+        program: SupportContents,
         *,
         seed: int,
         below: Callable[[], int],

@@ -80,7 +80,7 @@ class SupportDuals:
     tasks: Sequence[float]
 
 
-class Contents:
+class SupportContents:
     """The contents that CPUs can have, priced at dual values, and the conditions on them.
 
     Parameters
@@ -127,7 +127,7 @@ class Contents:
         self._arrange()
         self._small_sets = self._sets_of_few_types(MOST_SETS)
 
-    def within(self, threshold: int) -> Contents:
+    def within(self, threshold: int) -> SupportContents:
         """Return the contents of CPUs that pay at most a threshold."""
         narrower = copy(self)
         narrower.threshold = threshold

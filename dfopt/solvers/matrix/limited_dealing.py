@@ -13,7 +13,7 @@ from math import inf
 import numpy as np
 
 from dfopt.solvers.branch_and_price.linear_program import LinearProgram, Undecided
-from dfopt.solvers.matrix.contents import Contents, Plan
+from dfopt.solvers.matrix.contents import Plan, SupportContents
 from dfopt.solvers.matrix.dealing import supports_of
 from dfopt.solvers.matrix.problem import MatrixProblem, rest_of
 
@@ -28,7 +28,7 @@ Share = tuple[tuple[int, int], int, int]
 """A group and a support, and the least and the largest number of CPUs with a share of the tasks."""
 
 
-def chosen_supports(program: Contents, alone: Plan) -> Plan | None:
+def chosen_supports(program: SupportContents, alone: Plan) -> Plan | None:
     """Return supports of small rest whose CPUs together have room for all tasks, if found.
 
     The least rests leave most room for what remains, to deal the tasks to single CPUs.
@@ -57,7 +57,7 @@ def chosen_supports(program: Contents, alone: Plan) -> Plan | None:
     return plan
 
 
-def dealt_orders(program: Contents, plan: Plan) -> list[list[int]] | None:
+def dealt_orders(program: SupportContents, plan: Plan) -> list[list[int]] | None:
     """Return an order of types for each CPU within the threshold; None if that is not found.
 
     Parameters
@@ -81,7 +81,9 @@ def dealt_orders(program: Contents, plan: Plan) -> list[list[int]] | None:
     return orders
 
 
-def _dealt(program: Contents, shares: Sequence[Share]) -> list[tuple[int, dict[Ring, int]]] | None:
+def _dealt(
+    program: SupportContents, shares: Sequence[Share]
+) -> list[tuple[int, dict[Ring, int]]] | None:
     """Return for each share its number of CPUs and how often each ring is run there.
 
     Each CPU runs the walk of its support. All other tasks follow their own type, or take turns in
