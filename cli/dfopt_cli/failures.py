@@ -43,11 +43,6 @@ def usage(read: Callable[[], Value], hint: str | None = None) -> Value:
         raise BadParameter(with_options(error.problem), param_hint=hint) from None
 
 
-def parsed(parse: Callable[[str], Value], text: str | None, hint: str) -> Value | None:
-    """Return the value of an option that is a text; None where it is not given."""
-    return None if text is None else usage(lambda: parse(text), hint)
-
-
 @contextmanager
 def naming(file: str) -> Iterator[None]:
     """Let every :class:`DfoptError` and :class:`DfoptWarning` raised within name ``file``.

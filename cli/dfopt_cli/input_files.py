@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
@@ -41,17 +40,8 @@ def read_instance_and_warn(file: str) -> Instance:
     return instance
 
 
-@dataclass(frozen=True, slots=True)
-class Solved:
-    """An instance, the schedule of one of its results, and the method that found it."""
-
-    instance: Instance
-    schedule: Schedule
-    method: str | None
-
-
-def read_solved(instance_file: str, result_file: str) -> Solved:
-    """Return an instance and the schedule that a result has for it.
+def read_solved(instance_file: str, result_file: str) -> tuple[Instance, Schedule, str | None]:
+    """Return an instance, the schedule that a result has for it, and the method that found it.
 
     Raises
     ------
@@ -73,7 +63,7 @@ def read_solved(instance_file: str, result_file: str) -> Solved:
                 f"is null: this result is {result.status}, there is nothing to show",
                 place="schedule",
             )
-    return Solved(instance, result.schedule, result.method)
+    return instance, result.schedule, result.method
 
 
 def read_trace_file(path: str) -> Trace:

@@ -77,9 +77,9 @@ def schedule(instance: InstanceArgument, result: ResultArgument, output: Picture
     from dfopt.plot import plot_schedule
 
     def drawn() -> Axes:
-        solved = read_solved(instance, result)
+        subject, found, _ = read_solved(instance, result)
         with naming(result):
-            return plot_schedule(solved.instance, solved.schedule)
+            return plot_schedule(subject, found)
 
     save_drawn(drawn, output, instance, result)
 

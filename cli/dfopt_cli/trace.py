@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import Annotated, Any
 
 from typer import BadParameter, Option
@@ -11,7 +12,7 @@ from dfopt.files import write_instance
 from dfopt.files.storage import shown_name
 from dfopt.problem.instance import Objective
 from dfopt.structs import Positive, replace
-from dfopt_cli.failures import naming, parsed
+from dfopt_cli.failures import naming, usage
 from dfopt_cli.input_files import (
     labelled_if_possible,
     labelled_trace,
@@ -159,10 +160,10 @@ def from_result(instance: InstanceArgument, result: ResultArgument, output: Outp
     from dfopt.trace.from_schedule import schedule_costs, trace_from_schedule
 
     refuse_unwritable(output, instance, result)
-    solved = read_solved(instance, result)
+    subject, schedule, method = read_solved(instance, result)
     with naming(result):
-        trace = trace_from_schedule(solved.instance, solved.schedule, policy=solved.method)
-        costs = schedule_costs(solved.instance, solved.schedule)
+        trace = trace_from_schedule(subject, schedule, policy=method)
+        costs = schedule_costs(subject, schedule)
     write_trace(trace, output, costs=costs)
 
 
@@ -297,7 +298,9 @@ def import_requests(
     if load_included and load_time is None and load_times is None:
         raise BadParameter("--load-included needs --load-time or --load-times")
     wanted, unwanted = conditions_of(where or [])
-    every_load = parsed(lambda text: parse_load_time(text, time_unit), load_time, "--load-time")
+    loads: str | int | None = load_times
+    if load_time is not None:
+        loads = usage(partial(parse_load_time, load_time, time_unit), "--load-time")
     refuse_unwritable(output, log, *([] if load_times is None else [load_times]))
     with naming(log):
         columns = RequestColumns(
@@ -310,7 +313,7 @@ def import_requests(
             time_unit=time_unit,
             duration_unit=duration_unit,
             cpus=cpus,
-            load_times=every_load if load_times is None else load_times,
+            load_times=loads,
             load_included=load_included,
             where=wanted,
             where_not=unwanted,

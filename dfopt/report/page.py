@@ -6,11 +6,13 @@ from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import replace
 from hashlib import sha256
+from importlib.util import find_spec
 from typing import Any
 
 from dfopt._version import __version__
 from dfopt.compare import Comparison, comparison_tables
 from dfopt.compare.comparison import comparisons_document
+from dfopt.errors import DfoptError
 from dfopt.plot import Picture, picture_of, plot_frontier, plot_look_ahead
 from dfopt.plot.frontier import is_drawable
 from dfopt.problem.penalties import PenaltyMatrix
@@ -19,6 +21,23 @@ from dfopt.report.zoom import MOST_BARS, gantt_chart
 from dfopt.table import Table
 from dfopt.trace.fragment_titles import title
 from dfopt.trace.trace import Trace
+
+
+def check_packages() -> None:
+    """Check that the packages are installed.
+
+    Raises
+    ------
+    DfoptError
+        When one is missing.
+    """
+    for name in ("bokeh", "jinja2"):
+        if find_spec(name) is None:
+            raise DfoptError(
+                f"a report needs the package {name}; type 'make solve' in a checkout, or "
+                "python -m pip install 'dfopt[report]' in dfopt's environment"
+            )
+
 
 FEWEST_WINDOWS = 2
 """Fewer windows make no curve."""

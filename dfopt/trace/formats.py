@@ -27,8 +27,7 @@ from dfopt.trace.chrome import read_chrome, write_chrome
 from dfopt.trace.dfopt_trace import read_dfopt_trace, write_dfopt_trace
 from dfopt.trace.events import Integers
 from dfopt.trace.kernel_text import FTRACE, PERF, SWITCH, read_ftrace, read_perf, read_systrace
-from dfopt.trace.perfetto import read_perfetto
-from dfopt.trace.perfetto_writer import write_perfetto
+from dfopt.trace.perfetto import read_perfetto, write_perfetto
 from dfopt.trace.trace import Trace
 
 

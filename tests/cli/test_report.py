@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from dfopt.report import packages
+from dfopt.report import page
 from tests.cli.conftest import Run
 
 USAGE = [
@@ -45,7 +45,7 @@ def test_bad_files_are_1(
         assert (code, out) == (1, "")
         assert problem in err
         assert len(err.splitlines()) == 1
-    monkeypatch.setattr(packages, "find_spec", lambda name: None)
+    monkeypatch.setattr(page, "find_spec", lambda name: None)
     code, out, err = run("report", trace, "-o", "r.html")
     assert (code, out) == (1, "")
     assert err == (

@@ -19,7 +19,7 @@ from dfopt.compare.comparison_parts import OrderKept, Realised
 from dfopt.errors import DfoptError
 from dfopt.problem.penalties import PenaltyG
 from dfopt.render import cell_text
-from dfopt.report import check_packages, packages, report_page
+from dfopt.report import check_packages, page, report_page
 from dfopt.report.zoom import BAR_HEIGHT, NO_FRAGMENT, OTHERS, gantt_bars
 from dfopt.trace import read_trace
 from tests.compare.examples import ROWS, comparison, frontier, write_trace
@@ -245,7 +245,7 @@ def test_a_fragment_may_be_called_what_stands_for_others(tmp_path: Path) -> None
 
 
 def test_missing_package_has_a_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(packages, "find_spec", lambda name: None)
+    monkeypatch.setattr(page, "find_spec", lambda name: None)
     with pytest.raises(DfoptError, match=r"pip install 'dfopt\[report\]'"):
         check_packages()
 

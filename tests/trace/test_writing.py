@@ -9,7 +9,7 @@ from dfopt import replace
 from dfopt.errors import FileError
 from dfopt.trace import TraceHeader
 from dfopt.trace.formats import WRITERS, read_trace, write_trace
-from dfopt.trace.perfetto_writer import write_perfetto
+from dfopt.trace.perfetto import write_perfetto
 from tests.trace.traces import SMALL, trace_from_rows
 
 READABLE = [ending for ending, write in WRITERS.items() if write is not write_perfetto]

@@ -11,8 +11,7 @@ from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as classes
 from dfopt import replace
 from dfopt.errors import FileError
 from dfopt.trace import TraceHeader
-from dfopt.trace.perfetto import read_perfetto
-from dfopt.trace.perfetto_writer import write_perfetto
+from dfopt.trace.perfetto import read_perfetto, write_perfetto
 from tests.trace.traces import SMALL, names, trace_from_rows, traces
 
 COSTS = np.array([3, 0, 2, 0, 4])
