@@ -18,6 +18,9 @@ from dfopt.errors import DfoptError
 
 PYTHON = ".py"
 
+OWN_PACKAGES = ("dfopt", "dfopt_models")
+"""An error that code of these raises is a defect."""
+
 
 class HasName(Protocol):
     """A policy of any simulator: it has a name."""
@@ -110,7 +113,7 @@ def naming_policy(policy: type[HasName]) -> Iterator[None]:
     except DfoptError:
         raise
     except (Exception, SystemExit) as error:  # whatever the code of others raises
-        if policy.__module__.partition(".")[0] == __name__.partition(".")[0]:
+        if policy.__module__.partition(".")[0] in OWN_PACKAGES:
             raise
         raise _failed(policy, error) from error
 

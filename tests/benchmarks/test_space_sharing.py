@@ -23,7 +23,7 @@ def test_events_a_second(report: Callable[[Table], None]) -> None:
                 done = replicate(mix, POLICIES[policy], seed=seed)
                 rates.append(done.events / (time.process_time() - began))
                 events.append(done.events)
-                reallocations.append(sum(job.figures.reallocations for job in done.jobs))
+                reallocations.append(sum(job.reallocations for job in done.jobs))
             rows.append([name, policy, median(events), median(reallocations), median(rates)])
     report(
         Table(

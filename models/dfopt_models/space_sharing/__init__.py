@@ -2,7 +2,7 @@
 
 from dfopt_models.space_sharing.alone import Profile, profiles
 from dfopt_models.space_sharing.engine import AllocationPolicy, Engine
-from dfopt_models.space_sharing.job import ConservationError, JobFigures, ParallelJob, Worker
+from dfopt_models.space_sharing.job import ConservationError, EndedJob, ParallelJob, Worker
 from dfopt_models.space_sharing.mix import (
     AllocationParameters,
     JobEntry,
@@ -23,7 +23,6 @@ from dfopt_models.space_sharing.policies import (
 )
 from dfopt_models.space_sharing.programs import Structure, ThreadProgram
 from dfopt_models.space_sharing.simulation import (
-    EndedJob,
     JobSummary,
     PolicySummary,
     Replication,
@@ -57,7 +56,6 @@ __all__ = [
     "Engine",
     "Equipartition",
     "JobEntry",
-    "JobFigures",
     "JobSummary",
     "Mix",
     "Multiprocessor",

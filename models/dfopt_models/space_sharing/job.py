@@ -109,11 +109,17 @@ class ParallelJob:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JobFigures:
-    """One run of a job.
+class EndedJob:
+    """A run of a job that has ended, and what it cost.
 
     Parameters
     ----------
+    application
+        What it ran.
+    entry
+        Number of the entry and copy in the mix.
+    arrival, end
+        When, in seconds.
     response_time
         Seconds from arrival to end.
     work
@@ -134,6 +140,10 @@ class JobFigures:
         Mean cache penalty of a reallocation with affinity, in seconds; 0 where there were none.
     """
 
+    application: str
+    entry: int
+    arrival: float
+    end: float
     response_time: float
     work: float
     waste: float
@@ -144,7 +154,7 @@ class JobFigures:
     affinity_penalty: float
 
 
-def figures_of(job: ParallelJob) -> JobFigures:
+def figures_of(job: ParallelJob) -> EndedJob:
     """Return the figures of a job that has ended.
 
     Raises
@@ -165,7 +175,11 @@ def figures_of(job: ParallelJob) -> JobFigures:
             f"{job.name} arrives and ends at {job.end:g} s, so that it has no figures; give its "
             "application more work or less variation"
         )
-    return JobFigures(
+    return EndedJob(
+        application=job.application.name,
+        entry=job.entry,
+        arrival=job.arrival,
+        end=job.end,
         response_time=response_time,
         work=job.work,
         waste=job.waste,

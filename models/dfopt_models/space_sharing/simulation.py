@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 from msgspec import Meta, field
+from msgspec.structs import fields as struct_fields
 
 from dfopt.confidence import CONFIDENCE, Interval, confidence_interval
 from dfopt.errors import DfoptError
@@ -35,28 +35,17 @@ from dfopt_models.response_time import (
 )
 from dfopt_models.space_sharing.engine import AllocationPolicy, Engine
 from dfopt_models.space_sharing.job import (
-    JobFigures,
+    EndedJob,
     ParallelJob,
     Worker,
     check_conservation,
     figures_of,
 )
 from dfopt_models.space_sharing.mix import AllocationParameters, JobEntry, Mix
-from dfopt_models.space_sharing.policies import POLICIES, policy_named
+from dfopt_models.space_sharing.policies import policy_named
 
 LARGEST_SEED = 2**63
 NANOSECONDS = 10**9
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EndedJob:
-    """A job that has ended, and what it cost."""
-
-    application: str
-    entry: int
-    arrival: float
-    end: float
-    figures: JobFigures
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -211,17 +200,8 @@ class _Run:
         )
 
     def _end(self, job: ParallelJob) -> ParallelJob | None:
-        assert job.end is not None
         self._runs[job.entry] += 1
-        self._ended.append(
-            EndedJob(
-                application=job.application.name,
-                entry=job.entry,
-                arrival=job.arrival,
-                end=job.end,
-                figures=figures_of(job),
-            )
-        )
+        self._ended.append(figures_of(job))
         self._unfinished -= self._runs[job.entry] == self._wanted
         if not self._unfinished:
             self._engine.stop()
@@ -241,8 +221,6 @@ def job_names(entries: Sequence[JobEntry]) -> list[str]:
         names.append(name if counts[name] == 1 else f"{name}.{seen[name]}")
     return names
 
-
-FIGURES = tuple(field.name for field in fields(JobFigures))
 
 COLUMNS = {
     "response_time": "response time [s] :,.2f",
@@ -278,9 +256,7 @@ class ReplicationTask:
         """Simulate, and write the trace."""
         policy = policy_named(self.policy)
         stays = Stays() if self.trace is not None else None
-        # An error of a policy of dfopt is a defect of dfopt, so keep its traceback.
-        is_own = policy not in POLICIES.values()
-        with naming_policy(policy) if is_own else nullcontext():
+        with naming_policy(policy):
             done = replicate(self.mix, policy, seed=self.seed, stays=stays)
         if self.trace is not None and stays is not None:
             processors = self.mix.machine.processors
@@ -339,6 +315,10 @@ class JobSummary(DocumentPart):
         Each replication counts with the mean of its jobs.
         """
         return {name: getattr(self, name) for name in FIGURES}
+
+
+FIGURES = tuple(each.name for each in struct_fields(JobSummary) if each.type is Interval)
+"""The names of the figures."""
 
 
 class PolicySummary(DocumentPart):
@@ -486,7 +466,7 @@ def summary(policy: str, replications: Sequence[Replication]) -> PolicySummary:
 
 def _job_summary(application: str, replications: Sequence[Replication]) -> JobSummary:
     runs = [
-        [job.figures for job in replication.jobs if job.application == application]
+        [job for job in replication.jobs if job.application == application]
         for replication in replications
     ]
     by_seed = {
@@ -501,7 +481,7 @@ def _job_summary(application: str, replications: Sequence[Replication]) -> JobSu
     )
 
 
-def _mean(name: str, runs: Sequence[JobFigures]) -> float | None:
+def _mean(name: str, runs: Sequence[EndedJob]) -> float | None:
     """Return the mean of a figure over the runs of a replication."""
     # A run without any reallocation with affinity says nothing about their penalty.
     values = [getattr(run, name) for run in runs if name != "affinity_penalty" or run.affinity]

@@ -70,11 +70,9 @@ def test_a_simulated_trace_has_the_figures_of_the_simulator(policy: str, costly:
     done, trace = simulated(subject, policy)
     runs = {run.job: run for run in runs_from_stays(trace, COSTS if costly else NO_PENALTIES)}
     assert len(runs) == len(done.jobs) == 3
-    assert sum(job.figures.reallocations for job in done.jobs) > (
-        20 if policy != "equipartition" else 3
-    )
+    assert sum(job.reallocations for job in done.jobs) > (20 if policy != "equipartition" else 3)
     for job in done.jobs:
-        run, figures = runs[job.application], job.figures
+        run, figures = runs[job.application], job
         assert run.reallocations == figures.reallocations
         assert run.affinity == figures.affinity
         # The trace has whole nanoseconds; all times here are multiples of 1/16 s.

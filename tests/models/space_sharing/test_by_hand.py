@@ -21,7 +21,7 @@ ALL = pytest.mark.parametrize("policy", POLICIES)
 
 def figures(subject, policy):
     done = replicate(subject, POLICIES[policy], seed=0)
-    return {job.application: job.figures for job in done.jobs}
+    return {job.application: job for job in done.jobs}
 
 
 @ALL

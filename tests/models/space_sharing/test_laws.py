@@ -187,7 +187,7 @@ def test_invariants(subject, policy, seed):
         # All threads that were released have ended, each once; their order was checked above.
         assert first.released == Counter(first.ended)
     for job in done.jobs:
-        figures = job.figures
+        figures = job
         spent = figures.work + figures.waste + figures.overhead
         assert figures.allocation * figures.response_time == pytest.approx(spent)
         assert figures.response_time == job.end - job.arrival
@@ -236,7 +236,7 @@ def test_threads_are_the_same_under_every_policy():
     for policy in POLICIES.values():
         done = replicate(subject, policy, seed=1)
         (job,) = (job for job in done.jobs if job.application == "A")
-        works.add(round(job.figures.work, 9))
+        works.add(round(job.work, 9))
     assert len(works) == 1
 
 
@@ -256,7 +256,7 @@ def test_a_late_arrival_is_no_defect(policy):
     shaped = Blocks(work=1.0, threads=50, variation=0.4)
     late = mix(shaped, processors=2, penalties=COSTLY, arrivals=[1e9], restart=True, runs=5)
     for job in replicate(late, POLICIES[policy], seed=0).jobs:
-        figures = job.figures
+        figures = job
         spent = figures.work + figures.waste + figures.overhead
         assert figures.allocation * figures.response_time == pytest.approx(spent, rel=1e-5)
 
@@ -273,7 +273,7 @@ def test_threads_that_hardly_vary_are_equal(variation):
     found = replicate(
         mix(Blocks(work=8.0, threads=4, variation=variation)), POLICIES["dynamic"], seed=0
     )
-    assert found.jobs[0].figures.response_time == 2.0
+    assert found.jobs[0].response_time == 2.0
 
 
 def test_runs_without_affinity_do_not_lower_its_penalty():
