@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from msgspec import Meta
@@ -261,7 +262,7 @@ def finished_runs(
     try:
         with live_line(run_status, quiet=options.quiet, hint="Ctrl-C keeps finished runs") as show:
             for number in range(runs):
-                found.append(measure(number, reporter(show, number, runs)))
+                found.append(measure(number, show and partial(show, number, runs)))
     except KeyboardInterrupt:
         if len(found) < LEAST_RUNS:
             say(
@@ -271,13 +272,6 @@ def finished_runs(
             raise Exit(INTERRUPTED) from None
         say(f"dfopt: stopped after {len(found)} of {runs} runs, which are kept")
     return found, len(found) == runs
-
-
-def reporter(
-    show: Callable[[int, int, str], None] | None, number: int, runs: int
-) -> Callable[[str], None] | None:
-    """Return a function that shows what a run is at work on; None where nobody would see it."""
-    return None if show is None else lambda at_work: show(number, runs, at_work)
 
 
 def run_status(number: int, runs: int, at_work: str) -> Text:

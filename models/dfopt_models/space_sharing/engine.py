@@ -200,13 +200,13 @@ class Engine:
             When there is no such processor; the job has ended, holds the processor already, or
             has no inactive worker; or the worker is none of these.
         """
-        place = self._processor(processor)
-        if job not in self.jobs or place.owner is job or not job.inactive:
+        state = self._processor(processor)
+        if job not in self.jobs or state.owner is job or not job.inactive:
             raise DfoptError(
                 f"the policy {self.policy.name!r} gives processor {processor} to {job.name}, which "
                 "has ended, holds it already, or has no inactive worker"
             )
-        if place.owner is not None:
+        if state.owner is not None:
             self.take(processor)
         del self.free[processor]
         if worker is None:
@@ -226,9 +226,9 @@ class Engine:
         overhead = self.machine.path_length + penalty
         job.waste += self.machine.latency
         job.overhead += overhead
-        place.owner, place.worker, place.thread = job, worker, None
-        place.given, place.overhead = self.now, overhead
-        self._await(place, self.now + self.machine.latency + overhead)
+        state.owner, state.worker, state.thread = job, worker, None
+        state.given, state.overhead = self.now, overhead
+        self._await(state, self.now + self.machine.latency + overhead)
 
     def take(self, processor: int) -> None:
         """Take a processor from its job, so that it is unallocated.
@@ -238,14 +238,14 @@ class Engine:
         DfoptError
             When there is no such processor, or no job holds it.
         """
-        place = self._processor(processor)
-        job, worker = place.owner, place.worker
+        state = self._processor(processor)
+        job, worker = state.owner, state.worker
         if job is None or worker is None:
             raise DfoptError(
                 f"the policy {self.policy.name!r} takes processor {processor}, which nobody holds; "
                 "ask for its owner first"
             )
-        thread, now = place.thread, self.now
+        thread, now = state.thread, self.now
         job.settle(now)
         del job.held[processor]
         busy_until = now
@@ -255,20 +255,20 @@ class Engine:
             job.waste += now - busy_until
         elif thread is None:
             job.starting -= 1
-            self._forgo_start(job, place)
+            self._forgo_start(job, state)
         else:
-            left = place.ends - now
+            left = state.ends - now
             job.work += thread[0] - left
             job.ready.append((left, thread[1]))
         if self._on_stay is not None:
-            began = place.given + self.machine.latency + place.overhead
+            began = state.given + self.machine.latency + state.overhead
             self._on_stay(worker, processor, began, busy_until)
         if has_run:  # otherwise it left nothing in the cache
             worker.last_processor = processor
             self.last[processor] = worker
         worker.processor = None
         job.inactive[worker] = None
-        place.owner, place.due = None, CANCELLED
+        state.owner, state.due = None, CANCELLED
         self.free[processor] = None
         if job.idle and job.ready:
             self._resume(job)
@@ -312,18 +312,18 @@ class Engine:
         heap, numbers = self._heap, self._numbers
         events = 0
         while heap and not self._stopped:
-            now, number, place = heap[0]
-            if not isinstance(place, ProcessorState):
+            now, number, state = heap[0]
+            if not isinstance(state, ProcessorState):
                 heappop(heap)
                 events += 1
                 self.now = now
-                place()
+                state()
                 continue
-            if place.due != number:
+            if state.due != number:
                 heappop(heap)
                 continue
             events += 1
-            job, thread = place.owner, place.thread
+            job, thread = state.owner, state.thread
             assert job is not None
             released = None
             if thread is not None:
@@ -334,24 +334,24 @@ class Engine:
                 self._cut_short = 0
             ready = job.ready
             if ready and released is None:
-                place.thread = thread = ready.pop()
-                place.ends = end = now + thread[0]
-                place.due = number = next(numbers)
-                heapreplace(heap, (end, number, place))
+                state.thread = thread = ready.pop()
+                state.ends = end = now + thread[0]
+                state.due = number = next(numbers)
+                heapreplace(heap, (end, number, state))
                 continue
             heappop(heap)
             self.now = now
-            place.due = CANCELLED
+            state.due = CANCELLED
             if released is None:
-                self._is_idle(job, place)
+                self._is_idle(job, state)
             elif released:
                 ready.extend(released)
-                self._start(place, ready.pop())
+                self._start(state, ready.pop())
                 self._resume(job)
                 if job.wants:
                     self.policy.wants(self, job)
             else:
-                job.idle[place.number] = now
+                job.idle[state.number] = now
                 self._end(job)
         self.events += events
         if not self._stopped:
@@ -364,8 +364,8 @@ class Engine:
         job.arrival = job.changed = self.now
         self.jobs[job] = None
 
-    def _is_idle(self, job: ParallelJob, place: ProcessorState) -> None:
-        processor, since = place.number, self.now
+    def _is_idle(self, job: ParallelJob, state: ProcessorState) -> None:
+        processor, since = state.number, self.now
         job.idle[processor] = since
         delay = self.policy.yield_delay
         if not delay:
@@ -373,7 +373,7 @@ class Engine:
             return
 
         def after_delay() -> None:
-            if place.owner is job and job.idle.get(processor) == since:
+            if state.owner is job and job.idle.get(processor) == since:
                 self.policy.yields(self, job, processor)
 
         self.call_after(delay, after_delay)
@@ -399,13 +399,13 @@ class Engine:
             job.waste += self.now - since
             self._start(self._processors[processor], job.ready.pop())
 
-    def _start(self, place: ProcessorState, thread: Thread) -> None:
-        place.thread, place.ends = thread, self.now + thread[0]
-        self._await(place, place.ends)
+    def _start(self, state: ProcessorState, thread: Thread) -> None:
+        state.thread, state.ends = thread, self.now + thread[0]
+        self._await(state, state.ends)
 
-    def _await(self, place: ProcessorState, time: float) -> None:
-        place.due = number = next(self._numbers)
-        heappush(self._heap, (time, number, place))
+    def _await(self, state: ProcessorState, time: float) -> None:
+        state.due = number = next(self._numbers)
+        heappush(self._heap, (time, number, state))
 
     def _processor(self, number: int) -> ProcessorState:
         if number not in range(len(self._processors)):
@@ -429,7 +429,7 @@ class Engine:
         job.returning += penalty
         return penalty
 
-    def _forgo_start(self, job: ParallelJob, place: ProcessorState) -> None:
+    def _forgo_start(self, job: ParallelJob, state: ProcessorState) -> None:
         """Take back what was booked for a start-up that is cut short."""
         self._cut_short += 1
         if self._cut_short == MOST_CUT_SHORT * len(self._processors):
@@ -438,9 +438,9 @@ class Engine:
                 "row; let it preempt less often than a reallocation takes (policy.review_interval)"
             )
         latency = self.machine.latency
-        elapsed = self.now - place.given
+        elapsed = self.now - state.given
         job.waste -= latency - min(elapsed, latency)
-        job.overhead -= place.overhead - min(max(0.0, elapsed - latency), place.overhead)
+        job.overhead -= state.overhead - min(max(0.0, elapsed - latency), state.overhead)
 
 
 def chosen_worker(engine: Engine, workers: list[Worker], tie_break: TieBreak) -> Worker:
