@@ -71,7 +71,7 @@ def test_examples_in_the_documentation(
         assert not found, "".join(found)
 
 
-@pytest.mark.parametrize("module", ["dfopt.generate.fragments", "dfopt.solvers.facade"])
+@pytest.mark.parametrize("module", ["dfopt.generate.families", "dfopt.solvers.facade"])
 def test_examples_in_docstrings(module: str) -> None:
     tried = doctest.testmod(importlib.import_module(module), optionflags=doctest.ELLIPSIS)
     assert tried.attempted

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from dfopt.errors import InstanceError
 from dfopt.files import fingerprint, instance_from_document, instance_to_document
 from dfopt.generate import matrix, tight, uniform, zipf
-from dfopt.generate.draws import Draws
+from dfopt.generate.families import Draws
 from dfopt.problem.cache import Leaves
 from dfopt.problem.instance import Instance, Objective
 from dfopt.problem.penalties import PenaltyF, PenaltyG, PenaltyMatrix

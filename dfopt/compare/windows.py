@@ -13,7 +13,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, groupby, islice, pairwise, takewhile
-from random import Random
 from typing import Literal, NamedTuple, TypeVar
 
 import numpy as np
@@ -32,8 +31,7 @@ from dfopt.solvers import parts, solve
 from dfopt.solvers.exhaustive import solve_exhaustively
 from dfopt.solvers.heuristics import first_schedule
 from dfopt.solvers.heuristics.best_insertion import insert_all
-from dfopt.solvers.heuristics.constructive import construct
-from dfopt.solvers.heuristics.contents import Contents, PartCosts
+from dfopt.solvers.heuristics.constructive import Contents, construct
 from dfopt.solvers.matrix import bound_by_flow
 from dfopt.solvers.search import Search, SearchOver
 from dfopt.structs import replace
@@ -490,7 +488,7 @@ class WindowJob:
 
 def dealt(search: Search) -> Iterator[Contents]:
     """Yield a few constructed schedules."""
-    return islice(construct(search, PartCosts(search.form), Random(search.seed)), CONSTRUCTIONS)
+    return islice(construct(search), CONSTRUCTIONS)
 
 
 def best_of(found: Iterator[Found], cost: Callable[[Found], int], bound: int) -> Found:

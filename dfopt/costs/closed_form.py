@@ -24,6 +24,12 @@ from dfopt.problem.penalties import PenaltyF, PenaltyG
 IMPOSSIBLE = 2**63
 """The cost of a role that a fragment cannot play; more than any real cost."""
 
+LARGEST_CACHE = 200_000
+"""At most this number of parts are remembered."""
+
+Part = Mapping[int, int]
+"""Tasks of one fragment on one CPU: the number of tasks of each type."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BlockCosts:
@@ -134,25 +140,36 @@ class ClosedForm:
             for task_type in types
         )
         self.starts = tuple(_cpu_start(instance, cpu, fragments) for cpu in range(instance.cpus))
+        self._known: dict[frozenset[tuple[int, int]], tuple[int, Roles]] = {}
 
     def cost(self, cpu: int, content: Mapping[int, int]) -> int:
         """Return F* of ``content`` on ``cpu``."""
-        if not content:
+        return self.cost_of_parts(cpu, self.parts(content))
+
+    def cost_of_parts(self, cpu: int, parts: Mapping[int, Part]) -> int:
+        """Return F* of parts by fragment; one that was seen before is not worked out again."""
+        if not parts:
             return self.starts[cpu].idle
-        base = sum(self.costs[task_type].base * count for task_type, count in content.items())
-        blocks = {
-            fragment: self.roles(members) for fragment, members in self._grouped(content).items()
-        }
-        return base + best_ends(self.starts[cpu], blocks).cost
+        total = 0
+        blocks = {}
+        for fragment, part in parts.items():
+            key = frozenset(part.items())
+            if key not in self._known:
+                if len(self._known) >= LARGEST_CACHE:
+                    self._known.clear()
+                base = sum(self.costs[task_type].base * count for task_type, count in key)
+                self._known[key] = base, self.roles(list(part.items()))
+            base, blocks[fragment] = self._known[key]
+            total += base
+        return total + best_ends(self.starts[cpu], blocks).cost
 
     def order(self, cpu: int, content: Mapping[int, int]) -> list[int]:
         """Return a cheapest order of ``content`` on ``cpu``, as type numbers."""
         if not content:
             return []
-        grouped = self._grouped(content)
-        blocks = {fragment: self.roles(members) for fragment, members in grouped.items()}
+        left = self.parts(content)
+        blocks = {fragment: self.roles(list(part.items())) for fragment, part in left.items()}
         arrangement = best_ends(self.starts[cpu], blocks)
-        left = {fragment: dict(members) for fragment, members in grouped.items()}
         order: list[int] = []
         sequence = _visiting_sequence(self.starts[cpu], arrangement.roles)
         for position, fragment in enumerate(sequence):
@@ -160,6 +177,14 @@ class ClosedForm:
             comes_back = role is Role.SPLIT and position == 0
             order += _block(left[fragment], blocks[fragment][role], comes_back=comes_back)
         return order
+
+    def parts(self, content: Mapping[int, int]) -> dict[int, dict[int, int]]:
+        """Return a content by fragment."""
+        parts: dict[int, dict[int, int]] = {}
+        for task_type, count in content.items():
+            if count:
+                parts.setdefault(self.costs[task_type].fragment, {})[task_type] = count
+        return parts
 
     def roles(self, members: Sequence[tuple[int, int]]) -> Roles:
         """Return the cheapest ends of one fragment's tasks, given as (type, count) pairs."""
@@ -191,13 +216,6 @@ class ClosedForm:
             split=Ends(cost, task, task, task) if count > 1 else Ends(IMPOSSIBLE),
             alone=Ends(costs.end, closer=task),
         )
-
-    def _grouped(self, content: Mapping[int, int]) -> dict[int, list[tuple[int, int]]]:
-        grouped: dict[int, list[tuple[int, int]]] = {}
-        for task_type, count in content.items():
-            if count:
-                grouped.setdefault(self.costs[task_type].fragment, []).append((task_type, count))
-        return grouped
 
 
 class Arrangement(NamedTuple):

@@ -4,8 +4,6 @@ The families ``zipf``, ``uniform`` and ``tight`` differ in how many tasks share 
 ``matrix`` draws a switch table. All of them are pure functions.
 """
 
-from dfopt.generate.fragments import tight, uniform, zipf
-from dfopt.generate.options import FragmentOptions, MachineOptions
-from dfopt.generate.table import matrix
+from dfopt.generate.families import FragmentOptions, MachineOptions, matrix, tight, uniform, zipf
 
 __all__ = ["FragmentOptions", "MachineOptions", "matrix", "tight", "uniform", "zipf"]

@@ -29,8 +29,8 @@ from dfopt.solvers.matrix import (
     pays_for_each_task,
 )
 from dfopt.solvers.search import Search
+from dfopt.solvers.sizes.packings import refill
 from dfopt.solvers.sizes.pieces import bound_by_pieces, can_be_cut
-from dfopt.solvers.sizes.refilling import refill
 from dfopt.solvers.tour import can_be_toured, search_tours
 
 Phase = tuple[float, Callable[[Search], object]]

@@ -20,7 +20,6 @@ from dfopt.problem.certificate import Certificate, CompleteSearch, EvenShares
 from dfopt.problem.instance import Instance, Objective
 from dfopt.problem.penalties import PenaltyMatrix
 from dfopt.problem.result import FirstOf, Progress, StopReason, TimeLimit
-from dfopt.solvers.interruptible import load_module
 from dfopt.solvers.search import Search, SearchOver
 from dfopt.structs import replace
 
@@ -67,9 +66,7 @@ def share_evenly(search: Search, solve: Callable[[Search], None]) -> None:
     if not _can_be_evened_out(search):
         _share_then_even_out(search, solve, search.workers)
         return
-    load_module("dfopt.solvers.heuristics.balancing", search.check)
-    from dfopt.solvers.heuristics.balancing import Balancing
-    from dfopt.solvers.heuristics.local_search import Background
+    from dfopt.solvers.heuristics.local_search import Background, Balancing
 
     search.enter("evening out")
     beside = Balancing(search, seed=search.seed + 1)
@@ -95,8 +92,7 @@ def _share_then_even_out(search: Search, solve: Callable[[Search], None], worker
     search.check()
     if totals.schedule is None or not _can_be_evened_out(search):
         return
-    load_module("dfopt.solvers.heuristics.balancing", search.check)
-    from dfopt.solvers.heuristics.balancing import Balancing
+    from dfopt.solvers.heuristics.local_search import Balancing
 
     search.enter("evening out")
     balancing = Balancing(search, seed=search.seed)

@@ -17,9 +17,8 @@ from dfopt.problem.penalties import PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.problem.result import Status, StopReason
 from dfopt.problem.schedule import evaluate, order_cost
 from dfopt.solvers import METHODS, solve
-from dfopt.solvers.cp_sat.circuit_model import CircuitModel
+from dfopt.solvers.cp_sat.circuit_model import CircuitModel, IntervalModel
 from dfopt.solvers.cp_sat.count_model import CountModel
-from dfopt.solvers.cp_sat.interval_model import IntervalModel
 from dfopt.solvers.cp_sat.runner import minimise
 from dfopt.solvers.search import Search
 from dfopt.verify import verify

@@ -11,7 +11,7 @@ from dfopt.problem.certificate import CompleteSearch, Counting, EvenShares
 from dfopt.problem.result import FirstOf
 from dfopt.solvers.configuration import solve_by_configurations
 from dfopt.solvers.even_shares import counts_executions, even_share, share_evenly
-from dfopt.solvers.heuristics.balancing import Balancing
+from dfopt.solvers.heuristics.local_search import Balancing
 from dfopt.solvers.matrix import bound_by_flow, choose_supports
 from dfopt.solvers.search import Search, SearchOver
 from dfopt.verify import verify

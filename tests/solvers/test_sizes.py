@@ -18,9 +18,9 @@ from dfopt.solvers.heuristics.constructive import orders_of
 from dfopt.solvers.matrix import choose_supports
 from dfopt.solvers.search import Search, SearchOver
 from dfopt.solvers.sizes import find_room, packings
+from dfopt.solvers.sizes.packings import refill
 from dfopt.solvers.sizes.patterns import packed_by_patterns, packed_by_search
 from dfopt.solvers.sizes.pieces import bound_by_pieces, can_be_cut
-from dfopt.solvers.sizes.refilling import refill
 from dfopt.verify import verify
 from tests.proofs import over_of
 from tests.solvers.drawn import drawn_instances

@@ -20,9 +20,8 @@ def solve_by_cp_sat(search: Search) -> None:
     if search.schedule is None:
         first_schedule.improve(search, effort=1.0)
     load_module("dfopt.solvers.cp_sat.runner", search.check)
-    from dfopt.solvers.cp_sat.circuit_model import CircuitModel
+    from dfopt.solvers.cp_sat.circuit_model import CircuitModel, IntervalModel
     from dfopt.solvers.cp_sat.count_model import CountModel
-    from dfopt.solvers.cp_sat.interval_model import IntervalModel
     from dfopt.solvers.cp_sat.runner import Model, minimise
 
     model: Callable[[Search, tuple[int, int]], Model] = CountModel

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from graphlib import TopologicalSorter
 from heapq import nsmallest
+from itertools import islice
 
+from dfopt.costs.closed_form import Part
 from dfopt.problem.penalties import PenaltyMatrix
-from dfopt.solvers.heuristics.contents import Contents, Part, PartCosts, Parts
 from dfopt.solvers.search import Search
 
 Packing = list[dict[int, int]]
@@ -18,29 +20,32 @@ MOST_CANDIDATES = 8
 """At most 8 CPUs are tried for the next fragment: those that cost least so far."""
 
 
-def construct(search: Search, costs: PartCosts, random_source: random.Random) -> Iterator[Contents]:
+def deal(search: Search) -> None:
+    """Report the first two schedules; all later ones would be random."""
+    for contents in islice(construct(search), 2):
+        search.found(contents.orders())
+        search.check()
+
+
+def construct(search: Search) -> Iterator[Contents]:
     """Yield schedules for penalties f and g, as contents of the CPUs, where sizes are equal.
 
     First the fragments in order of falling size, wrapped around the CPUs, which makes the
     fewest parts; then whole where one fits; then both with shuffled fragments.
     """
-    fragments: dict[int, dict[int, int]] = {}
-    for task_type, equal_tasks in enumerate(search.types):
-        fragments.setdefault(costs.form.costs[task_type].fragment, {})[task_type] = (
-            equal_tasks.count
-        )
-    order = sorted(fragments.values(), key=lambda part: -sum(part.values()))
+    source = random.Random(search.seed)
+    order = sorted(groups_of(search), key=lambda part: -sum(part.values()))
     while True:
-        yield Contents(costs, _wrapped(search, order))
-        yield _best_fit(search, costs, order)
+        yield Contents(search, _wrapped(search, order))
+        yield _best_fit(search, order)
         order = order.copy()
-        random_source.shuffle(order)
+        source.shuffle(order)
 
 
-def _best_fit(search: Search, costs: PartCosts, order: Sequence[Part]) -> Contents:
+def _best_fit(search: Search, order: Sequence[Part]) -> Contents:
     """Return a schedule that puts each fragment where it costs least, split if it fits nowhere."""
     capacity = search.instance.tasks_per_cpu
-    contents = Contents(costs, [{} for _ in range(search.instance.cpus)])
+    contents = Contents(search, [{} for _ in range(search.instance.cpus)])
     cpus = range(search.instance.cpus)
     for whole in order:
         search.check()
@@ -78,7 +83,7 @@ def _least(contents: Contents, candidates: Sequence[int], part: Part) -> tuple[i
     for cpu in candidates:
         if best and contents.costs[cpu] > best[0][0] and not contents.holds(cpu, part):
             continue
-        parts, cost = contents.priced(cpu, {}, part)
+        parts, cost = contents.with_more(cpu, part)
         rank = cost, -contents.loads[cpu]
         if best is None or rank < best[0]:
             best = rank, cpu, parts
@@ -117,13 +122,14 @@ def first_of(part: Part, wanted: int) -> Part:
     return chosen
 
 
-def fragments_of(search: Search) -> list[list[int]]:
-    """Return the types of tasks of each fragment, or of each type under a matrix."""
-    groups: dict[str | None, list[int]] = {}
+def groups_of(search: Search) -> list[dict[int, int]]:
+    """Return the tasks of each fragment, or of each type under a matrix."""
+    groups: dict[str | None, dict[int, int]] = {}
     is_matrix = isinstance(search.instance.penalty, PenaltyMatrix)
     for number, task_type in enumerate(search.types):
         task = task_type.example
-        groups.setdefault(task.type if is_matrix else task.df, []).append(number)
+        group = groups.setdefault(task.type if is_matrix else task.df, {})
+        group[number] = task_type.count
     return list(groups.values())
 
 
@@ -145,7 +151,57 @@ def any_orders(search: Search) -> list[list[int]]:
 
     It asks for no time, so that a search that ends at once still has a schedule.
     """
-    groups = [
-        {number: search.types[number].count for number in group} for group in fragments_of(search)
-    ]
-    return orders_of(search, _wrapped(search, groups))
+    return orders_of(search, _wrapped(search, groups_of(search)))
+
+
+Parts = Mapping[int, Part]
+"""The tasks that one CPU holds, by fragment."""
+
+
+class Contents:
+    """The tasks that every CPU holds, and the costs of the CPUs.
+
+    Parameters
+    ----------
+    search
+        Of the instance.
+    held
+        For each CPU how many tasks of each type it holds.
+    """
+
+    def __init__(self, search: Search, held: Sequence[Mapping[int, int]]) -> None:
+        self._form, self._types = search.form, search.types
+        self.loads = [self.size_of(content) for content in held]
+        self.parts: list[Parts] = [self._form.parts(content) for content in held]
+        self.costs = [self._form.cost_of_parts(cpu, own) for cpu, own in enumerate(self.parts)]
+
+    def orders(self) -> list[list[int]]:
+        """Return the cheapest order of every CPU's tasks, as type numbers."""
+        held = (
+            {task_type: count for part in own.values() for task_type, count in part.items()}
+            for own in self.parts
+        )
+        return [self._form.order(cpu, content) for cpu, content in enumerate(held)]
+
+    def with_more(self, cpu: int, part: Part) -> tuple[Parts, int]:
+        """Return the content and cost of ``cpu`` with some tasks of one fragment more."""
+        fragment = self._form.costs[next(iter(part))].fragment
+        own = Counter(self.parts[cpu].get(fragment, {}))
+        own.update(part)
+        parts = {**self.parts[cpu], fragment: own}
+        return parts, self._form.cost_of_parts(cpu, parts)
+
+    def holds(self, cpu: int, part: Part) -> bool:
+        """Return whether a CPU holds something of the fragment of ``part``, perhaps from before."""
+        fragment = self._form.costs[next(iter(part))].fragment
+        return fragment in self.parts[cpu] or self._form.starts[cpu].free_fragment == fragment
+
+    def size_of(self, tasks: Part) -> int:
+        """Return the size of some tasks."""
+        return sum(self._types[task_type].size * count for task_type, count in tasks.items())
+
+    def put(self, cpu: int, parts: Parts, cost: int, growth: int) -> None:
+        """Let ``cpu`` hold ``parts``, of a size that is larger by ``growth`` than before."""
+        self.parts[cpu] = parts
+        self.costs[cpu] = cost
+        self.loads[cpu] += growth

@@ -6,18 +6,10 @@ of segments under a matrix, lists of tasks where tasks wait, contents of CPUs un
 
 from __future__ import annotations
 
-from itertools import islice
-from random import Random
-
 from dfopt.problem.penalties import PenaltyMatrix
 from dfopt.solvers.heuristics.best_insertion import insert_all
-from dfopt.solvers.heuristics.constructive import any_orders, construct
-from dfopt.solvers.heuristics.contents import PartCosts
-from dfopt.solvers.interruptible import load_module
+from dfopt.solvers.heuristics.constructive import any_orders, deal
 from dfopt.solvers.search import Search
-
-CONSTRUCTIONS = 2
-"""Fragments are dealt in two ways; all later ones would be random."""
 
 MOVES_PER_TASK = 10_000
 MOST_MOVES = 20_000_000
@@ -35,10 +27,7 @@ def build(search: Search) -> None:
         dispatch_by_score(search, timed_tables(search))
         return
     if not isinstance(instance.penalty, PenaltyMatrix) and not instance.has_sizes:
-        dealt = construct(search, PartCosts(search.form), Random(search.seed))
-        for contents in islice(dealt, CONSTRUCTIONS):
-            search.found(contents.orders())
-            search.check()
+        deal(search)
     orders = insert_all(search)
     if orders is not None:
         search.found(orders)
@@ -48,8 +37,7 @@ def build(search: Search) -> None:
 
 def improve(search: Search, effort: float = 1.0) -> None:
     """Report good schedules to the search; ``effort`` scales the length of the search."""
-    is_matrix = isinstance(search.instance.penalty, PenaltyMatrix)
-    if search.schedule is None and (is_matrix or search.instance.is_timed):
+    if search.schedule is None:
         build(search)
         search.check()
     if search.instance.is_timed:
@@ -57,19 +45,14 @@ def improve(search: Search, effort: float = 1.0) -> None:
         from dfopt.solvers.timed.tables import timed_tables
 
         TimedAnnealing(search, timed_tables(search)).run(effort)
-    elif is_matrix:
+    elif isinstance(search.instance.penalty, PenaltyMatrix):
         from dfopt.solvers.heuristics.segment_exchange import SegmentExchange
 
         SegmentExchange(search).run(effort)
     else:
-        _search_locally(search, effort)
+        from dfopt.solvers.heuristics.local_search import LocalSearch
 
-
-def _search_locally(search: Search, effort: float) -> None:
-    load_module("dfopt.solvers.heuristics.local_search", search.check)
-    from dfopt.solvers.heuristics.local_search import LocalSearch
-
-    # A second search must not repeat the first one.
-    local_search = LocalSearch(search, seed=search.seed * 1000 + len(search.history))
-    moves = int(effort * min(MOST_MOVES, MOVES_PER_TASK * search.instance.task_count))
-    local_search.improve(max(1, moves), FAILURES)
+        # A second search must not repeat the first one.
+        local_search = LocalSearch(search, seed=search.seed * 1000 + len(search.history))
+        moves = int(effort * min(MOST_MOVES, MOVES_PER_TASK * search.instance.task_count))
+        local_search.improve(max(1, moves), FAILURES)

@@ -11,7 +11,6 @@ import logging
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import islice
 from random import Random
 from types import TracebackType
 
@@ -21,20 +20,14 @@ from dfopt.costs.closed_form import ClosedForm, CpuStart
 from dfopt.native import contents as native
 from dfopt.native.library import ANY, Rows
 from dfopt.problem.instance import Objective
-from dfopt.solvers.heuristics.constructive import construct
-from dfopt.solvers.heuristics.contents import PartCosts
+from dfopt.solvers.heuristics.constructive import deal
 from dfopt.solvers.search import Search, SearchOver
 
 logger = logging.getLogger(__name__)
 
-CONSTRUCTIONS = 2
-"""The best of 2 constructed schedules is taken; all later constructions would be random."""
-
-HOT, MILD, COLD = 0.15, 0.03, 0.006
-"""The first and the last temperature, as shares of the cost of a visit to a fragment.
-
-Short walks begin mild, since they have no time to cool down from more.
-"""
+MILD = 0.03
+"""Short walks begin with this share of the cost of a visit to a fragment: they have no time to cool
+down from more."""
 
 SHORTER, GROWTH = 625, 5
 """The first walk is 625 times shorter than a long one, each later one five times longer."""
@@ -67,7 +60,14 @@ class LocalSearch:
         are reported to it.
     seed
         Seed of the random moves.
+
+    Attributes
+    ----------
+    HOT, COLD
+        The first and the last temperature, as shares of the cost of a visit to a fragment.
     """
+
+    HOT, COLD = 0.15, 0.006
 
     def __init__(self, search: Search, seed: int = 0) -> None:
         self.search = search
@@ -86,7 +86,7 @@ class LocalSearch:
         self._chunks_per_report = 1 + search.instance.task_count // TASKS_PER_CHUNK
         self._annealing: native.Annealing
         if search.schedule is None:
-            self._construct()
+            deal(search)
         self.start_from(search.contents())
 
     @property
@@ -128,7 +128,7 @@ class LocalSearch:
         target: int | None,
         moves: int,
         over: Callable[[], bool] | None = None,
-        hot: float = HOT,
+        hot: float | None = None,
     ) -> bool:
         """Walk on, from hot to cold; return whether the target is met, which ends the walk.
 
@@ -142,11 +142,12 @@ class LocalSearch:
         over
             Asked every few milliseconds whether to end the walk.
         hot
-            The first temperature, as a share of the cost of a visit to a fragment.
+            The first temperature, if not the usual one.
         """
         goal = -1 if target is None else target
+        hot = hot or self.HOT
         temperature = hot * self._visit
-        cooling = (COLD / hot) ** (1 / max(1, moves))
+        cooling = (self.COLD / hot) ** (1 / max(1, moves))
         before = self.search.objective
         left, chunks = moves, 0
         try:
@@ -169,27 +170,24 @@ class LocalSearch:
 
     def improve(self, longest: int, most_failures: int) -> None:
         """Walk for longer and longer, until this number of long walks find nothing better."""
-        moves, hot, failures = max(1, longest // SHORTER), MILD, 0
+        moves, failures = max(1, longest // SHORTER), 0
+        hot: float | None = MILD
         while failures < most_failures:
             found = self.run(None, moves, hot=hot)
             if moves == longest:
                 failures = 0 if found else failures + 1
-            moves, hot = min(longest, moves * GROWTH), HOT
+            moves, hot = min(longest, moves * GROWTH), None
 
-    def _construct(self) -> None:
-        constructions = construct(self.search, PartCosts(self._form), Random(self._seed))
-        for contents in islice(constructions, CONSTRUCTIONS):
-            self.search.found(contents.orders())
-            self.search.check()
-
-    def _walk(
-        self, moves: int, temperature: float, cooling: float, goal: int, total: int = ANY
-    ) -> int:
+    def _walk(self, moves: int, temperature: float, cooling: float, goal: int) -> int:
         """Walk on; return the best objective."""
         known = self.search.objective
-        walk = moves, temperature, cooling, goal, total, ANY if known is None else known
-        self._best = self._annealing.walk(*walk)
+        walk = moves, temperature, cooling, goal, self._total(goal)
+        self._best = self._annealing.walk(*walk, ANY if known is None else known)
         return self._best
+
+    def _total(self, goal: int) -> int:
+        """Return the most that all CPUs may cost together."""
+        return ANY
 
     def _report(self) -> None:
         """Report the best contents if they are news."""
@@ -315,3 +313,55 @@ def _visit(form: ClosedForm, search: Search) -> float:
     mean = sum(count * costs.base for count, costs in weighted) / tasks
     spread = sum(count * abs(costs.base - mean) for count, costs in weighted) / tasks
     return max(1.0, visit, spread)
+
+
+NEAR = 3
+"""A walk aims at most 3 units below the best schedule."""
+
+
+class Balancing(LocalSearch):
+    """Walks that even out the CPUs; each goes on from where the one before ended.
+
+    At a target z for the costs of all m CPUs, no more than m·z is left for all of them together. So
+    a schedule within the target needs a small total penalty, and CPUs that are even to within the
+    few units which that leaves. A walk aims at both: the *badness* of contents is what CPUs cost
+    above the target, and what all cost together above m·z. Many moves exchange tasks of one
+    fragment, of which two CPUs hold some, since these hardly change any penalty.
+
+    Temperatures are shares of what tasks differ by, or of a visit.
+
+    Parameters
+    ----------
+    search
+        Of an instance with penalty f or g under makespan, in which no task waits or has a size.
+    seed
+        Seed of the random moves.
+    """
+
+    HOT, COLD = 0.25, 0.04
+
+    def __init__(self, search: Search, seed: int = 0) -> None:
+        super().__init__(search, seed)
+        self._random = Random(seed)
+
+    def run(
+        self,
+        target: int | None,
+        moves: int,
+        over: Callable[[], bool] | None = None,
+        hot: float | None = None,
+    ) -> bool:
+        """Walk once, from hot to cold; return whether anything better was found.
+
+        With None for the target one between the bound and the best schedule is drawn.
+        """
+        best = self.search.objective
+        assert best is not None
+        if target is None:
+            least = max(self.search.lower_bound, best - NEAR)
+            target = self._random.randrange(least, max(best, least + 1))
+        super().run(target, moves, over, hot)
+        return self.search.objective != best
+
+    def _total(self, goal: int) -> int:
+        return goal * self.search.instance.cpus

@@ -28,8 +28,7 @@ from dfopt.problem.certificate import (
 )
 from dfopt.solvers.branch_and_price.linear_program import LinearProgram, Undecided
 from dfopt.solvers.integers import in_lowest_terms
-from dfopt.solvers.parts.groups import FragmentGroup, GroupGoal
-from dfopt.solvers.parts.heuristic import GroupHeuristic
+from dfopt.solvers.parts.groups import FragmentGroup, GroupGoal, GroupHeuristic
 from dfopt.solvers.parts.packing import Packing
 from dfopt.solvers.search import Search
 

@@ -16,8 +16,7 @@ from dfopt.errors import MethodError
 from dfopt.problem.certificate import CompleteSearch, Leaf, Over, Proof
 from dfopt.problem.instance import Instance, Objective
 from dfopt.problem.penalties import PenaltyG
-from dfopt.solvers.parts.groups import GroupGoal, goal_within
-from dfopt.solvers.parts.heuristic import GroupHeuristic
+from dfopt.solvers.parts.groups import GroupGoal, GroupHeuristic, goal_within
 from dfopt.solvers.parts.packing import Packing
 from dfopt.solvers.search import Search
 from dfopt.structs import replace

@@ -99,7 +99,12 @@ class Packing:
         Those with many parts come first.
         """
         order = sorted(contents, key=lambda parts: -len(parts))
-        order, cpu_of = self._with_own_fragments(order) if self.own else (order, {})
+        takers: dict[int, list[int]] = {}
+        for cpu, fragment in self.own.items():
+            takers.setdefault(fragment, []).append(cpu)
+        cpu_of = matched(
+            [[cpu for fragment in parts for cpu in takers.get(fragment, ())] for parts in order]
+        )
         taken = set(cpu_of.values())
         # CPUs that welcome any fragment come next.
         idle = iter([cpu for cpu in [*self.free, *self.own, *self.paying] if cpu not in taken])
@@ -107,51 +112,6 @@ class Packing:
         for number, parts in enumerate(order):
             held[cpu_of[number] if number in cpu_of else next(idle)] = parts
         return held
-
-    def _with_own_fragments(self, contents: Sequence[Parts]) -> tuple[list[Parts], dict[int, int]]:
-        """Return contents for CPUs that find a fragment of their own in them, and those CPUs.
-
-        Fragments that are whole can change places with others of their size.
-        """
-        takers: dict[int, list[int]] = {}
-        for cpu, fragment in self.own.items():
-            takers.setdefault(fragment, []).append(cpu)
-        whole = {
-            fragment: number
-            for number, parts in enumerate(contents)
-            for fragment, tasks in parts.items()
-            if tasks == self.sizes[fragment]
-        }
-        movable: dict[int, list[int]] = {}
-        for fragment in whole:
-            if fragment in takers:
-                movable.setdefault(self.sizes[fragment], []).append(takers[fragment][0])
-        wishes = [
-            [cpu for fragment in parts for cpu in takers.get(fragment, ())]
-            + [
-                cpu
-                for size in {self.sizes[fragment] for fragment in parts if fragment in whole}
-                for cpu in movable.get(size, ())
-            ]
-            for parts in contents
-        ]
-        cpu_of = matched(wishes)
-        placed = [dict(parts) for parts in contents]
-        for number, cpu in cpu_of.items():
-            fragment = self.own[cpu]
-            if fragment in placed[number]:
-                continue
-            away = whole[fragment]
-            size = self.sizes[fragment]
-            other = next(
-                candidate
-                for candidate in placed[number]
-                if candidate in whole and self.sizes[candidate] == size
-            )
-            del placed[number][other], placed[away][fragment]
-            placed[number][fragment] = placed[away][other] = size
-            whole[fragment], whole[other] = number, away
-        return list(placed), cpu_of
 
     def _paid(self, cpu: int, parts: Parts) -> int:
         start = self._form.starts[cpu]

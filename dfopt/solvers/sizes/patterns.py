@@ -11,6 +11,7 @@ from __future__ import annotations
 import random
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 import numpy as np
 
@@ -24,8 +25,8 @@ from dfopt.solvers.configuration.contents import Pool, Prices, RemainingProblem
 from dfopt.solvers.configuration.diving import Diving
 from dfopt.solvers.configuration.pricing_data import PricingData
 from dfopt.solvers.configuration.proof_tree import in_smallest_numbers
-from dfopt.solvers.heuristics.constructive import Packing, fragments_of
-from dfopt.solvers.search import Search
+from dfopt.solvers.heuristics.constructive import Packing, groups_of
+from dfopt.solvers.search import Search, SearchOver
 
 LARGEST_TABLE = 50_000_000
 """At most this number of table entries for a knapsack: some tenths of a second."""
@@ -79,15 +80,16 @@ def packed_by_search(search: Search) -> Packing | CompleteSearch:
         workers=search.workers,
         is_part=True,
     )
-    if not is_solvable(sizes, lambda: CountModel(sizes, (0, 0))):
-        return CompleteSearch(solver="cp-sat")
-    return _contents(
-        search,
-        [
-            {sizes.types[number].size: held for number, held in own.items()}
-            for own in sizes.contents()
-        ],
-    )
+    # A first schedule costs nothing, so that it ends the search.
+    with suppress(SearchOver):
+        if not is_solvable(sizes, lambda: CountModel(sizes, (0, 0))):
+            return CompleteSearch(solver="cp-sat")
+    if sizes.schedule is None:
+        search.check()
+    patterns = [
+        {sizes.types[number].size: held for number, held in own.items()} for own in sizes.contents()
+    ]
+    return _contents(search, patterns)
 
 
 def _sizes_alone(instance: Instance) -> Instance:
@@ -127,7 +129,7 @@ def _weights(search: Search, problem: RemainingProblem, prices: Prices) -> Proof
 def _contents(search: Search, patterns: Sequence[Mapping[int, int]]) -> Packing:
     """Return contents of these sizes; a CPU takes tasks of few fragments if it can."""
     fragment_of = {
-        number: place for place, group in enumerate(fragments_of(search)) for number in group
+        number: place for place, group in enumerate(groups_of(search)) for number in group
     }
     waiting: dict[int, Counter[int]] = defaultdict(Counter)
     for number, task_type in enumerate(search.types):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import threading
 
+import numpy as np
+
 from dfopt.native.waiting import Layers
 from dfopt.problem.certificate import CompleteSearch, Counting
 from dfopt.solvers.search import Search
 from dfopt.solvers.timed.annealing import MILD, MOVES_PER_TASK, TimedAnnealing
-from dfopt.solvers.timed.corridor import corridor
 from dfopt.solvers.timed.dispatch_rules import dispatch_by_score
-from dfopt.solvers.timed.tables import TimedTables, timed_tables
+from dfopt.solvers.timed.tables import Integers, TimedTables, timed_tables
 from dfopt.verify.energy import energy_bound
 
 MOST_TASKS = 500
@@ -198,3 +199,18 @@ def search_layers(
         limit = end
         search.found(tables.orders(layers.dispatches()))
     return limit, not layers.has_dropped()
+
+
+def corridor(tables: TimedTables, order: Integers, reach: int) -> TimedTables:
+    """Return the tables of an instance where only neighbours of a list of all tasks are left.
+
+    The tasks of a schedule stand in the list in the order of their starts. In a neighbour a task
+    may come before another one only if it is less than ``reach`` places behind it. There are
+    exponentially many neighbours, and layers of partial schedules find the best of them, because
+    only few sets of tasks can come first (for tours: Balas and Simonetti 2001).
+
+    Bounds that follow from them hold among the neighbours alone.
+    """
+    place = np.argsort(order)
+    is_far = place[:, None] - place[None, :] >= reach
+    return tables._replace(earlier=tables.earlier | is_far)

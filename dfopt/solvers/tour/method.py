@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-import numpy as np
-
 from dfopt.solvers.branch_and_price.linear_program import Undecided
 from dfopt.solvers.search import Search
-from dfopt.solvers.tour.beginnings import BeginningsSearch
 from dfopt.solvers.tour.branch_and_cut import BranchAndCut
 from dfopt.solvers.tour.cut_program import easily_reduced
-from dfopt.solvers.tour.problem import START, TourProblem, tour_problem
+from dfopt.solvers.tour.problem import tour_problem
+from dfopt.solvers.tour.proof import BeginningsSearch
 from dfopt.solvers.tour.segment_moves import LONG, SegmentMoves
 
 WALKS = 2
@@ -30,21 +28,15 @@ def solve_tour(search: Search) -> None:
     Parameters
     ----------
     search
-        Of an instance with one CPU and a matrix, without releases.
+        Of an instance with one CPU and a matrix, without releases; it has a schedule.
     """
     problem = tour_problem(search)
     if int(problem.cost.max()) * search.instance.task_count > LARGEST_COST:
         return
     search.enter("tour")
-    if search.schedule is None:
-        search.found([problem.order(nearest_next(problem))])
-        search.check()
-    schedule = search.schedule
-    assert schedule is not None
-    number_of = {
-        name: number for number, task_type in enumerate(search.types) for name in task_type.names
-    }
-    tour = problem.tour([number_of[name] for name in schedule.cpus[0].tasks])
+    assert search.schedule is not None
+    (order,) = search.orders_of(search.schedule)
+    tour = problem.tour(order)
     moves = SegmentMoves(problem, search.seed, search.check)
     tour = moves.improved(tour, easily_reduced(problem), WALKS)
     search.found([problem.order(tour)])
@@ -70,19 +62,3 @@ def solve_tour(search: Search) -> None:
             search.check()
         search.enter("branch and cut")
         branches.run()
-
-
-def nearest_next(problem: TourProblem) -> list[int]:
-    """Return a tour that goes on to the cheapest node each time, all visits of a node at once."""
-    left = problem.visits.copy()
-    left[START] = 0
-    tour = [START]
-    waiting = problem.precedes[START + 1 :].sum(axis=0)
-    while tour[-1] != problem.end:
-        free = (left > 0) & (waiting == 0)
-        cost = np.where(free, problem.cost[tour[-1]], problem.cost.max() + 1)
-        node = int(np.argmin(cost))
-        tour += [node] * int(left[node])
-        left[node] = 0
-        waiting -= problem.precedes[node]
-    return tour

@@ -14,9 +14,8 @@ from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.problem.schedule import evaluate
 from dfopt.solvers.aggregation import Aggregation
-from dfopt.solvers.cp_sat.circuit_model import CircuitModel
+from dfopt.solvers.cp_sat.circuit_model import CircuitModel, IntervalModel
 from dfopt.solvers.cp_sat.count_model import CountModel
-from dfopt.solvers.cp_sat.interval_model import IntervalModel
 from dfopt.solvers.search import Search
 from tests.costs.test_best_order import ONE_IN_THE_LAST_BLOCK, TWO_IN_THE_LAST_BLOCK
 from tests.problem.test_schedule import WORKED_EXAMPLE

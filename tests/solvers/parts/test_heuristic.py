@@ -6,7 +6,7 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dfopt.solvers.parts.heuristic import neighbours, some_number_of, some_of
+from dfopt.solvers.parts.groups import neighbours, some_number_of, some_of
 
 pools = st.lists(st.integers(1, 12), min_size=1, max_size=7)
 limits = st.tuples(st.integers(0, 30), st.integers(0, 3)).map(lambda one: (one[0], sum(one)))

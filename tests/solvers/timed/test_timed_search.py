@@ -15,9 +15,8 @@ from dfopt.problem.penalties import PenaltyG
 from dfopt.problem.result import Status
 from dfopt.solvers.search import Search, SearchOver
 from dfopt.solvers.timed.annealing import TimedAnnealing
-from dfopt.solvers.timed.corridor import corridor
 from dfopt.solvers.timed.dispatch_rules import dispatch_by_score
-from dfopt.solvers.timed.solve import TimedSearch, search_layers
+from dfopt.solvers.timed.solve import TimedSearch, corridor, search_layers
 from dfopt.solvers.timed.tables import timed_tables
 from dfopt.verify import verify
 from dfopt.verify.counting import counted_bound

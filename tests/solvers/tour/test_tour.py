@@ -16,18 +16,32 @@ from dfopt.problem.result import StopReason
 from dfopt.solvers.facade import solve
 from dfopt.solvers.search import Search, SearchOver
 from dfopt.solvers.tour import can_be_toured
-from dfopt.solvers.tour.beginnings import BeginningsSearch
 from dfopt.solvers.tour.branch_and_cut import BranchAndCut, joined
-from dfopt.solvers.tour.cut_program import easily_reduced
-from dfopt.solvers.tour.method import nearest_next
-from dfopt.solvers.tour.problem import TourProblem, tour_problem
+from dfopt.solvers.tour.cut_program import Separator, easily_reduced
+from dfopt.solvers.tour.problem import START, TourProblem, tour_problem
+from dfopt.solvers.tour.proof import BeginningsSearch
 from dfopt.solvers.tour.segment_moves import SegmentMoves
-from dfopt.solvers.tour.separation import Separator
 from dfopt.verify import verify
 from tests.claims import result_of
 from tests.proofs import is_tree, only_leaf, over_of
 from tests.solvers.optimum import optimum
 from tests.strategies import instances
+
+
+def nearest_next(problem: TourProblem) -> list[int]:
+    """Return a tour that goes on to the cheapest node each time, all visits of a node at once."""
+    left = problem.visits.copy()
+    left[START] = 0
+    tour = [START]
+    waiting = problem.precedes[START + 1 :].sum(axis=0)
+    while tour[-1] != problem.end:
+        free = (left > 0) & (waiting == 0)
+        cost = np.where(free, problem.cost[tour[-1]], problem.cost.max() + 1)
+        node = int(np.argmin(cost))
+        tour += [node] * int(left[node])
+        left[node] = 0
+        waiting -= problem.precedes[node]
+    return tour
 
 
 def by_branch_and_cut(instance: Instance, most_checks: int | None = None) -> Search:
