@@ -16,21 +16,22 @@ schedules.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
+from itertools import product
 
 from dfopt.costs.task_types import TaskType
 from dfopt.errors import MethodError
 from dfopt.problem.instance import Objective
-from dfopt.solvers.branch_and_price.linear_program import Undecided
+from dfopt.solvers.branch_and_price.linear_program import LinearProgram, Undecided
 from dfopt.solvers.matrix.content_proof import ContentProver
 from dfopt.solvers.matrix.content_search import NO_PLAN, ContentSearch
 from dfopt.solvers.matrix.contents import Plan, SupportContents
 from dfopt.solvers.matrix.dealing import dealt, report_orders
 from dfopt.solvers.matrix.limited_dealing import chosen_supports, dealt_orders
-from dfopt.solvers.matrix.problem import MOST_LISTED, matrix_problem, unit_of
-from dfopt.solvers.matrix.support_list import UNREACHED, SupportList, ring_prices
+from dfopt.solvers.matrix.problem import MOST_LISTED, MatrixProblem, matrix_problem, unit_of
+from dfopt.solvers.matrix.support_list import UNREACHED, SupportList
 from dfopt.solvers.search import Search
 
 MOST_SUPPORTS = 20_000
@@ -297,6 +298,36 @@ class BestContents:
             orders = dealt(self.problem, self.listing, plan, self.search.check)
         if orders is not None:
             report_orders(self.search, self.order, self.members, orders)
+
+
+def ring_prices(problem: MatrixProblem, check: Callable[[], object]) -> list[int]:
+    """Return prices of tasks that no ring of switches undercuts, in whole numbers.
+
+    Where tasks that take turns cost less than tasks that follow their own type, a ring of switches
+    may pay less than switch[a][a] for each of its tasks. Let x_ab be how often b follows a. The
+    transportation problem min Σ switch[a][b] x_ab with Σ_b x_ab = Σ_b x_ba = s_a has dual values
+    α_a + β_b ≤ switch[a][b], and some in whole numbers (Hoffman and Kruskal 1956). With
+    u_a = α_a + β_a each ring costs at least the prices of its tasks, and all tasks together have
+    the largest price possible: that is switch[a][a], where no ring costs less.
+
+    Raises
+    ------
+    Undecided
+        When the linear program is not solved.
+    """
+    types = range(len(problem.sizes))
+    program: LinearProgram[tuple[int, int]] = LinearProgram(check)
+    for task_type, size in enumerate(problem.sizes):
+        program.add_row(("leave", task_type), size, size)
+        program.add_row(("enter", task_type), size, size)
+    for arc in product(types, types):
+        before, after = arc
+        rows = [(("leave", before), 1), (("enter", after), 1)]
+        program.add_column(arc, problem.switch[before][after], rows)
+    program.solve()
+    leaving = [round(program.dual(("leave", task_type))) for task_type in types]
+    least = [min(problem.switch[row][column] - leaving[row] for row in types) for column in types]
+    return [leaving[task_type] + least[task_type] for task_type in types]
 
 
 def solve_by_contents(
