@@ -36,6 +36,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
+from itertools import pairwise
 from itertools import product as combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -468,14 +469,14 @@ def _possible(
     """Return the products where something is possible that changes at roots alone."""
     turns = sorted({*roots, 1.0})
     intervals: list[list[float]] = []
-    for low, high in zip([0.0, *turns], turns, strict=False):
-        if is_possible((low + high) / 2) and low < high:
-            if intervals and intervals[-1][1] == low:
+    for low, high in pairwise([0.0, *turns]):
+        for begin in (low, high):  # the stretch between two turns, and then the second one alone
+            if not is_possible((begin + high) / 2):
+                continue
+            if intervals and intervals[-1][1] == begin:
                 intervals[-1][1] = high
             else:
-                intervals.append([low, high])
-        if is_possible(high) and not (intervals and intervals[-1][1] == high):
-            intervals.append([high, high])
+                intervals.append([begin, high])
     return tuple(
         (product_at(high, path), product_at(low, path)) for low, high in reversed(intervals)
     )

@@ -203,9 +203,14 @@ def crossings(service: float, reload: float, cpus: int) -> tuple[float, float] |
     return _root(excess, low, 0.0), _root(excess, low, saturated)
 
 
-def _root(excess: Callable[[float], float], below: float, above: float) -> float:
-    """Return where the excess is 0, between a load where it is negative and one where it is not."""
-    for _ in range(BISECTIONS):
+def _root(
+    excess: Callable[[float], float], below: float, above: float, steps: int = BISECTIONS
+) -> float:
+    """Return where the excess is 0, between a place where it is negative and one where it is not.
+
+    Both may lie either way round.
+    """
+    for _ in range(steps):
         middle = (below + above) / 2
         below, above = (middle, above) if excess(middle) < 0 else (below, middle)
     return below
@@ -213,11 +218,11 @@ def _root(excess: Callable[[float], float], below: float, above: float) -> float
 
 def largest_reload(cpus: int) -> float:
     """Return the C/S below which a global queue beats partitions at some load."""
-    low, high = 0.0, MOST_RELOAD
-    for _ in range(BISECTIONS // 2):
-        middle = (low + high) / 2
-        low, high = (low, middle) if crossings(1.0, middle, cpus) is None else (middle, high)
-    return low
+
+    def never(reload: float) -> float:
+        return 1.0 if crossings(1.0, reload, cpus) is None else -1.0
+
+    return _root(never, 0.0, MOST_RELOAD, BISECTIONS // 2)
 
 
 @equation.built("no-affinity", "a program comes to a cache without its lines", source=FOOTPRINT)
