@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -36,12 +37,18 @@ class Random {
     explicit Random(std::uint64_t seed) : bits_(seed) {}
 
     // Returns one of 0 … limit - 1, all equally likely; `limit` is below 2^31.
-    std::int64_t below(std::int64_t limit) {
-        return static_cast<std::int64_t>(next() * static_cast<std::uint64_t>(limit) >> 31);
+    template <typename Index> Index below(Index limit) {
+        return static_cast<Index>(next() * static_cast<std::uint64_t>(limit) >> 31);
     }
 
     // Returns a number above 0, at most 1.
     double uniform() { return static_cast<double>(next() + 1) * 0x1p-31; }
+
+    // Returns whether annealing makes a move by which things get worse by `rise` (Metropolis et al.
+    // 1953; Kirkpatrick, Gelatt and Vecchi 1983).
+    bool accepts(double rise, double temperature) {
+        return rise <= 0 || uniform() <= std::exp(-rise / temperature);
+    }
 
   private:
     // Returns 31 random bits.

@@ -1,8 +1,6 @@
 #include "annealing.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <utility>
 
 namespace dfopt::contents {
 
@@ -70,7 +68,7 @@ void Annealing::step(double temperature) {
     contents_.evaluate(moves_.move, other, Side::loses, other_after_);
     const double worse =
         rise(contents_[cpu].cost, after_.cost, contents_[other].cost, other_after_.cost);
-    if (worse > 0 && worse >= -temperature * std::log(moves_.random.uniform())) return;
+    if (!moves_.random.accepts(worse, temperature)) return;
     make(cpu, Side::gains, after_);
     make(other, Side::loses, other_after_);
     keep_best();

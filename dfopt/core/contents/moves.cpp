@@ -29,7 +29,7 @@ constexpr int most_tasks_back = 6;
 } // namespace
 
 Index Moves::first_cpu() {
-    const auto cpu = static_cast<Index>(random.below(contents_.cpus()));
+    const Index cpu = random.below(contents_.cpus());
     if (above_.empty() || random.uniform() >= from_above) return cpu;
     return above_.cpus()[random.below(std::ssize(above_.cpus()))];
 }
@@ -37,7 +37,7 @@ Index Moves::first_cpu() {
 Pair Moves::propose() {
     move.clear();
     const Index cpu = first_cpu();
-    auto other = static_cast<Index>(random.below(contents_.cpus() - 1));
+    Index other = random.below(contents_.cpus() - 1);
     if (other >= cpu) ++other;
     const auto& parts = contents_[cpu].parts;
     if (parts.empty()) return {cpu, other};

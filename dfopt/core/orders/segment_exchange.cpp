@@ -1,7 +1,6 @@
 #include "segment_exchange.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 namespace dfopt::orders {
@@ -52,20 +51,21 @@ SegmentExchange::SegmentExchange(Integers between, Integers sizes, Rows<Run> run
 Cost SegmentExchange::walk(std::int64_t moves, double temperature) {
     const auto cpus = static_cast<Index>(cpus_.size());
     for (; moves > 0; --moves) {
-        Index i = below(cpus);
-        const Index j = below(cpus);
-        if (by_worst_ && below(2) == 0) {
+        Index i = random_.below(cpus);
+        const Index j = random_.below(cpus);
+        if (by_worst_ && random_.below(2) == 0) {
             for (int draw = 0; draw < drawn_again; ++draw) {
-                const Index other = below(cpus);
+                const Index other = random_.below(cpus);
                 if (cpus_[other].cost > cpus_[i].cost) i = other;
             }
         }
         Cpu &one = cpus_[i], &other = cpus_[j];
-        const Index p = 1 + below(one.length() + 1), q = 1 + below(other.length() + 1);
+        const Index p = 1 + random_.below(one.length() + 1),
+                    q = 1 + random_.below(other.length() + 1);
         if (i != j) {
             exchange(one, p, other, q, temperature);
         } else if (p <= one.length() && one.length() > 1) {
-            const Index kind = below(3);
+            const Index kind = random_.below(3);
             if (kind == 0) {
                 reverse(one, std::min(p, q), std::max(p, q), temperature);
             } else {
@@ -120,9 +120,9 @@ void SegmentExchange::reverse(Cpu& cpu, Index first, Index last, double temperat
 // Tries to put a segment before what stands at another place of its CPU.
 void SegmentExchange::shift(Cpu& cpu, Index place, Index target, bool is_block,
                             double temperature) {
-    const Segment segment{
-        place, is_block ? block_size(cpu, place)
-                        : std::min(cpu.length() + 1 - place, 1 + below(longest_on_own_cpu))};
+    const Segment segment{place, is_block ? block_size(cpu, place)
+                                          : std::min(cpu.length() + 1 - place,
+                                                     1 + random_.below(longest_on_own_cpu))};
     if (place <= target && target <= segment.behind()) return;
     auto& order = cpu.order;
     const Index first = order[place], last = order[segment.behind() - 1];
@@ -148,18 +148,18 @@ void SegmentExchange::exchange(Cpu& one, Index place, Cpu& other, Index other_pl
     // How many tasks stand there up to the end.
     const Index most = one.length() + 1 - place, other_most = other.length() + 1 - other_place;
     Segment segment{place, 0}, answer{other_place, 0};
-    const Index kind = below(4);
+    const Index kind = random_.below(4);
     if (kind == 0) { // ends of orders
         segment.size = most;
         answer.size = other_most;
     } else {
         if (most > 0) segment.size = block_size(one, place);
         if (kind == 1 && segment.size > 1) {
-            segment.size = 1 + below(segment.size);
+            segment.size = 1 + random_.below(segment.size);
         } else if (kind == 2) {
-            segment.size = std::min(most, 1 + below(longest));
+            segment.size = std::min(most, 1 + random_.below(longest));
         }
-        const Index answers = below(4);
+        const Index answers = random_.below(4);
         if (answers == 0 && other_most > 0) {
             answer.size = block_size(other, other_place);
         } else if (answers == 1) {
@@ -202,7 +202,7 @@ bool SegmentExchange::is_accepted(const Cpu& cpu, Cost change, const Cpu* other,
         rise = weight(cpu.cost + change, scale) - weight(cpu.cost, scale);
         if (other) rise += weight(other->cost + other_change, scale) - weight(other->cost, scale);
     }
-    if (rise > 0 && random_.uniform() > std::exp(-rise / temperature)) return false;
+    if (!random_.accepts(rise, temperature)) return false;
     total_ += change + other_change;
     return true;
 }

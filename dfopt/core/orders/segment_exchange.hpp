@@ -60,7 +60,6 @@ class SegmentExchange {
 
   private:
     Cost between(Index one, Index other) const { return between_[one * columns_ + other]; }
-    Index below(Index limit) { return static_cast<Index>(random_.below(limit)); }
     Cost path_cost(const Cpu& cpu, Index first, Index last) const;
     std::int64_t size_of(const Cpu& cpu, Segment segment) const;
     Index block_size(const Cpu& cpu, Index place) const;

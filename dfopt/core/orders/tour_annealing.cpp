@@ -1,7 +1,6 @@
 #include "tour_annealing.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace dfopt::orders {
 
@@ -50,11 +49,10 @@ void TourAnnealing::walk(std::int64_t moves, double temperature) {
 void TourAnnealing::step(double temperature) {
     // The new arc leads from what stands at `here` to what stands at `there`.
     const Index last = size() - 1;
-    const Index here = below(last);
-    const std::int64_t head =
-        near_[tour_[here] * near_each_ + below(static_cast<Index>(near_each_))];
+    const Index here = random_.below(last);
+    const std::int64_t head = near_[tour_[here] * near_each_ + random_.below(near_each_)];
     if (head < 0) return;
-    const Index there = places_[first_[head] + below(static_cast<Index>(visits_[head]))];
+    const Index there = places_[first_[head] + random_.below(visits_[head])];
     // Segments are [first, middle) and [middle, after). Short ones are tried more often.
     double share = random_.uniform();
     share = share * share * share;
@@ -63,7 +61,7 @@ void TourAnnealing::step(double temperature) {
         if (there == 0) return;
         first = there;
         after = here + 1;
-        middle = first + 1 + below(after - first - 1);
+        middle = first + 1 + random_.below(after - first - 1);
     } else if (there <= here + 1) {
         return;
     } else if (random_.uniform() < evenly) {
@@ -86,9 +84,7 @@ void TourAnnealing::exchange(Index first, Index middle, Index after, double temp
     const Index five = tour_[after - 1], six = tour_[after];
     const Cost change = cost(one, four) + cost(five, two) + cost(three, six) - cost(one, two) -
                         cost(three, four) - cost(five, six);
-    if (change > 0 && random_.uniform() > std::exp(static_cast<double>(-change) / temperature)) {
-        return;
-    }
+    if (!random_.accepts(static_cast<double>(change), temperature)) return;
     if (!may_change_places(first, middle, after)) return;
     for (std::vector<Index>* row : {&tasks_, &tour_}) {
         std::rotate(row->begin() + first, row->begin() + middle, row->begin() + after);

@@ -41,7 +41,6 @@ class TourAnnealing {
 
   private:
     Index size() const { return static_cast<Index>(tasks_.size()); }
-    Index below(Index limit) { return static_cast<Index>(random_.below(limit)); }
     Cost cost(Index one, Index other) const { return costs_[one * nodes_ + other]; }
     void step(double temperature);
     void exchange(Index first, Index middle, Index after, double temperature);

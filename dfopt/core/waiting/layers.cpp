@@ -2,15 +2,56 @@
 
 #include <algorithm>
 #include <bit>
+#include <tuple>
 #include <utility>
 
 namespace dfopt::waiting {
+
+namespace {
+
+// Copies all but the place in a list of equal hashes.
+void copy(const Row& from, const Row& to) {
+    std::ranges::copy(from.done, to.done.begin());
+    std::ranges::copy(from.cpus, to.cpus.begin());
+    const Index following = to.figures.following;
+    to.figures = from.figures;
+    to.figures.following = following;
+}
+
+// Returns a number that is equal for rows of which one may replace the other.
+std::uint64_t hash_of(const Row& row) {
+    constexpr std::uint64_t factor = 0x9e3779b97f4a7c15;
+    std::uint64_t value = 0;
+    for (const Word word : row.done) {
+        value = (value ^ word) * factor;
+        value ^= value >> 29;
+    }
+    for (const Cpu& cpu : row.cpus) {
+        const auto load = static_cast<std::uint64_t>(cpu.load);
+        value = (value ^ (static_cast<std::uint64_t>(cpu.group) * 4096 + load)) * factor;
+        value ^= value >> 31;
+    }
+    return value;
+}
+
+// Returns whether two rows have the same sets, and CPUs of the same groups.
+bool agree(const Row& one, const Row& other) {
+    const auto is_alike = [](const Cpu& cpu, const Cpu& other_cpu) {
+        return cpu.load == other_cpu.load && cpu.group == other_cpu.group;
+    };
+    return std::ranges::equal(one.done, other.done) &&
+           std::ranges::equal(one.cpus, other.cpus, is_alike);
+}
+
+auto place_of(const Cpu& cpu) { return std::tie(cpu.group, cpu.load, cpu.state, cpu.clock); }
+
+} // namespace
 
 Layers::Layers(const Instance& instance, std::int64_t width)
     : instance_(instance), width_(width), source_(instance, 2 * width_),
       target_(instance, 2 * width_), child_(instance, 1),
       table_(std::bit_ceil(4 * width_ + 1), nowhere), bound_(instance) {
-    write_root(instance, source_.append());
+    write_root(source_.append());
     child_.append();
 }
 
@@ -21,7 +62,7 @@ bool Layers::extend(std::int64_t pairs, Cost below) {
             if (pairs == 0) return true;
             const auto row = static_cast<Index>(next_ / instance_.count);
             const auto task = static_cast<Index>(next_ % instance_.count);
-            if (can_start(instance_, source_[row], task)) add(row, task, below);
+            if (can_start(source_[row], task)) add(row, task, below);
         }
         advance();
     }
@@ -40,15 +81,120 @@ void Layers::add(Index row, Index task, Cost below) {
                 continue; // the CPU before is like this one
             }
         }
-        if (!dispatch(instance_, from, task, place, child)) continue;
-        raise_floor(instance_, child);
+        if (!dispatch(from, task, place, child)) continue;
+        raise_floor(child);
         const auto [end, total] = bound_.of(child, below);
         if (end >= below) continue;
-        settle(instance_, child, end);
+        settle(child, end);
         child.figures.guide = std::max(total, end * instance_.cpus);
         child.figures.step = {row, task, cpu.number};
         keep(child);
     }
+}
+
+// Writes the partial schedule without tasks.
+void Layers::write_root(const Row& row) const {
+    std::ranges::fill(row.done, 0);
+    for (Index cpu = 0; cpu < instance_.cpus; ++cpu) {
+        const auto state = static_cast<Index>(instance_.starts[cpu]);
+        row.cpus[cpu] = {cpu, state, nowhere, family_of(state), 0, 0};
+    }
+    std::ranges::sort(row.cpus, [](const Cpu& one, const Cpu& other) {
+        return std::tie(one.group, one.state, one.number) <
+               std::tie(other.group, other.state, other.number);
+    });
+    row.figures = {};
+}
+
+// Returns whether a task is not dispatched, and all are that come before it.
+bool Layers::can_start(const Row& row, Index task) const {
+    return !contains(row.done, task) && is_within(instance_.earlier[task], row.done);
+}
+
+// Returns when the switch to a task can begin on a CPU.
+Cost Layers::begin_of(const Row& row, Index task, Index cpu) const {
+    Cost begin = std::max(instance_.tasks[task].release, row.cpus[cpu].clock);
+    for (const Cpu& other : row.cpus) {
+        if (other.awaited != nowhere && contains(instance_.before[task], other.awaited)) {
+            begin = std::max(begin, other.clock);
+        }
+    }
+    return begin;
+}
+
+// States of a family are a group, and each task that others wait for is one of its own.
+Index Layers::family_of(Index state) const {
+    return static_cast<Index>(instance_.states[state].family);
+}
+
+// Writes what comes of dispatching a task. Returns false if that is superfluous.
+bool Layers::dispatch(const Row& from, Index task, Index cpu, const Row& to) const {
+    const Cost begin = begin_of(from, task, cpu);
+    if (begin < from.figures.floor) return false; // another row has dispatched it before
+    copy(from, to);
+    insert(to.done, task);
+    const Task& added = instance_.tasks[task];
+    Cpu& runs = to.cpus[cpu];
+    runs.clock = begin + instance_.switch_cost(runs.state, task) + added.exec;
+    runs.state = static_cast<Index>(added.state);
+    runs.awaited = task;
+    runs.group = static_cast<Index>(instance_.states.size()) + task;
+    runs.load += added.size;
+    to.figures.floor = begin;
+    for (Cpu& other : to.cpus) {
+        if (other.awaited != nowhere && is_within(instance_.after[other.awaited], to.done)) {
+            other.awaited = nowhere;
+            other.group = family_of(other.state);
+        }
+    }
+    return true;
+}
+
+// Raises the floor to the earliest time at which any task can start.
+void Layers::raise_floor(const Row& row) const {
+    Index free = nowhere;
+    for (Index cpu = 0; cpu < instance_.cpus; ++cpu) {
+        if (row.cpus[cpu].load == instance_.room) continue;
+        if (free == nowhere || row.cpus[cpu].clock < row.cpus[free].clock) free = cpu;
+    }
+    if (free == nowhere) return;
+    Cost earliest = impossible;
+    for (Index task = 0; task < instance_.count; ++task) {
+        if (can_start(row, task)) {
+            earliest = std::min(earliest, begin_of(row, task, free));
+        }
+    }
+    if (earliest != impossible) row.figures.floor = std::max(row.figures.floor, earliest);
+}
+
+// Forgets times that do not matter any more, and sorts the CPUs. Nothing that comes of the row ends
+// before `bound`.
+void Layers::settle(const Row& row, Cost bound) const {
+    const Cost floor = row.figures.floor;
+    for (Cpu& cpu : row.cpus) {
+        const Cost finish = instance_.states[cpu.state].finish;
+        if (cpu.clock < floor && floor + finish <= bound) cpu.clock = floor;
+    }
+    // Few CPUs have left their places.
+    for (std::size_t cpu = 1; cpu < row.cpus.size(); ++cpu) {
+        for (std::size_t place = cpu; place > 0; --place) {
+            if (!(place_of(row.cpus[place]) < place_of(row.cpus[place - 1]))) break;
+            std::swap(row.cpus[place], row.cpus[place - 1]);
+        }
+    }
+}
+
+// Returns whether a row makes another one superfluous that agrees with it.
+bool Layers::is_no_later(const Row& one, const Row& other) const {
+    Cost free = impossible; // when the first CPU is that can hold another task
+    for (Index cpu = 0; cpu < instance_.cpus; ++cpu) {
+        const Cpu &mine = one.cpus[cpu], &theirs = other.cpus[cpu];
+        if (mine.clock > theirs.clock) return false;
+        if (!instance_.can_replace(mine.state, theirs.state)) return false;
+        if (other.cpus[cpu].load != instance_.room) free = std::min(free, theirs.clock);
+    }
+    if (free == impossible) free = 0;
+    return one.figures.floor <= std::max(other.figures.floor, free);
 }
 
 // Keeps a row unless it is superfluous; it takes the place of one that it makes superfluous.
@@ -56,8 +202,8 @@ void Layers::keep(const Row& child) {
     for (Index row = first_like(child); row != nowhere; row = target_[row].figures.following) {
         const Row other = target_[row];
         if (!agree(other, child)) continue;
-        if (is_no_later(instance_, other, child)) return;
-        if (is_no_later(instance_, child, other)) {
+        if (is_no_later(other, child)) return;
+        if (is_no_later(child, other)) {
             copy(child, other);
             return;
         }

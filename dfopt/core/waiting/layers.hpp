@@ -33,6 +33,14 @@ class Layers {
 
   private:
     void add(Index row, Index task, Cost below);
+    void write_root(const Row& row) const;
+    bool can_start(const Row& row, Index task) const;
+    Cost begin_of(const Row& row, Index task, Index cpu) const;
+    Index family_of(Index state) const;
+    bool dispatch(const Row& from, Index task, Index cpu, const Row& to) const;
+    void raise_floor(const Row& row) const;
+    void settle(const Row& row, Cost bound) const;
+    bool is_no_later(const Row& one, const Row& other) const;
     void advance();
     void keep(const Row& child);
     void keep_best();

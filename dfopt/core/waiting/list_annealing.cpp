@@ -1,7 +1,6 @@
 #include "list_annealing.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 namespace dfopt::waiting {
@@ -36,9 +35,9 @@ ListAnnealing::ListAnnealing(const Instance& instance, Rows<Dispatch> dispatches
 
 Cost ListAnnealing::walk(std::int64_t moves, double temperature) {
     for (; moves > 0; --moves) {
-        const auto kind = static_cast<int>(random_.below(kinds));
-        const auto one = static_cast<Index>(random_.below(instance_.count));
-        const auto other = static_cast<Index>(random_.below(instance_.count));
+        const int kind = random_.below<int>(kinds);
+        const Index one = random_.below(instance_.count);
+        const Index other = random_.below(instance_.count);
         if (one == other) continue;
         if (kind == exchange_places) {
             let_change_places(one, other, temperature);
@@ -132,9 +131,7 @@ void ListAnnealing::let_change_places(Index one, Index other, double temperature
 // Returns whether the walk goes on with the list as it is now; keeps it if it is the best so far.
 bool ListAnnealing::is_accepted(double temperature) {
     const double changed = run();
-    if (changed > energy_ && random_.uniform() > std::exp((energy_ - changed) / temperature)) {
-        return false;
-    }
+    if (!random_.accepts(changed - energy_, temperature)) return false;
     energy_ = changed;
     if (latest_ < best_end_) {
         best_end_ = latest_;

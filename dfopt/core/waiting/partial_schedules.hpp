@@ -39,17 +39,18 @@ struct Row {
     std::span<Word> done; // the set of tasks that are dispatched
     std::span<Cpu> cpus;
     Figures& figures;
-
-    bool is_full(Index cpu, const Instance& instance) const {
-        return cpus[cpu].load == instance.room;
-    }
 };
 
 // Partial schedules with equally many tasks.
 class Layer {
   public:
     // A layer that is empty, with room for this number of rows.
-    Layer(const Instance& instance, std::size_t rows);
+    Layer(const Instance& instance, std::size_t rows)
+        : words_(instance.before.words_each()), width_(instance.cpus) {
+        done_.reserve(rows * words_);
+        cpus_.reserve(rows * width_);
+        figures_.reserve(rows);
+    }
 
     Index rows() const { return static_cast<Index>(figures_.size()); }
     Row operator[](Index row) {
@@ -75,35 +76,5 @@ class Layer {
     std::vector<Cpu> cpus_;
     std::vector<Figures> figures_;
 };
-
-// Copies all but the place in a list of equal hashes.
-void copy(const Row& from, const Row& to);
-
-// Writes the partial schedule without tasks.
-void write_root(const Instance& instance, const Row& row);
-
-// Returns whether a task is not dispatched, and all are that come before it.
-inline bool can_start(const Instance& instance, const Row& row, Index task) {
-    return !contains(row.done, task) && is_within(instance.earlier[task], row.done);
-}
-
-// Writes what comes of dispatching a task. Returns false if that is superfluous.
-bool dispatch(const Instance& instance, const Row& from, Index task, Index cpu, const Row& to);
-
-// Raises the floor to the earliest time at which any task can start.
-void raise_floor(const Instance& instance, const Row& row);
-
-// Forgets times that do not matter any more, and sorts the CPUs. Nothing that comes of the row ends
-// before `bound`.
-void settle(const Instance& instance, const Row& row, Cost bound);
-
-// Returns a number that is equal for rows of which one may replace the other.
-std::uint64_t hash_of(const Row& row);
-
-// Returns whether two rows have the same sets, and CPUs of the same groups.
-bool agree(const Row& one, const Row& other);
-
-// Returns whether a row makes another one superfluous that agrees with it.
-bool is_no_later(const Instance& instance, const Row& one, const Row& other);
 
 } // namespace dfopt::waiting

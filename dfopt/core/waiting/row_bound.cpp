@@ -25,7 +25,7 @@ RowBound::Bounds RowBound::of(const Row& row, Cost below) {
     Cost end = 0;
     for (Index number = 0; number < instance_.cpus; ++number) {
         const Cpu& cpu = row.cpus[number];
-        const bool is_full = row.is_full(number, instance_);
+        const bool is_full = row.cpus[number].load == instance_.room;
         if (!is_full) open_.push_back(&cpu);
         if (cpu.awaited != nowhere) awaited_.push_back(&cpu);
         // What comes behind the last task is cheaper for some tasks than for others.
@@ -54,7 +54,7 @@ Index RowBound::count_fragments(const Row& row) {
     for (Index cpu = 0; cpu < instance_.cpus; ++cpu) {
         // What an open CPU holds need not be entered.
         const std::int64_t held = instance_.states[row.cpus[cpu].state].held;
-        if (held != nowhere && !row.is_full(cpu, instance_)) left_[held].entry = 0;
+        if (held != nowhere && row.cpus[cpu].load != instance_.room) left_[held].entry = 0;
     }
     return missing;
 }
