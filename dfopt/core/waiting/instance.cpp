@@ -2,31 +2,19 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace dfopt::waiting {
-
-namespace {
-
-// Returns all tasks, those with a large time first.
-std::vector<Index> largest_first(Rows<Task> tasks, Cost Task::* time) {
-    std::vector<Index> sorted(tasks.size());
-    std::iota(sorted.begin(), sorted.end(), 0);
-    std::ranges::sort(sorted, [&](Index one, Index other) {
-        const Cost first = tasks[one].*time, second = tasks[other].*time;
-        return first != second ? first > second : one < other;
-    });
-    return sorted;
-}
-
-} // namespace
 
 Instance::Instance(Rows<Task> tasks, Rows<State> states, Integers switches, Flags replaces,
                    Integers starts, Flags waits, Flags comes_later, std::int64_t room)
     : tasks(tasks), states(states), switches(switches), replaces(replaces), starts(starts),
       room(room), count(static_cast<Index>(tasks.size())), cpus(static_cast<Index>(starts.size())),
       before(tasks.size()), after(tasks.size()), earlier(tasks.size()), predecessors(tasks.size()),
-      latest_first(largest_first(tasks, &Task::head)),
-      longest_tail_first(largest_first(tasks, &Task::tail)) {
+      latest_first(tasks.size()) {
+    std::iota(latest_first.begin(), latest_first.end(), 0);
+    std::ranges::sort(latest_first, {},
+                      [&](Index task) { return std::pair(-tasks[task].head, task); });
     for (Index task = 0; task < count; ++task) {
         for (Index other = 0; other < count; ++other) {
             const std::size_t pair = task * tasks.size() + other;

@@ -108,7 +108,7 @@ struct Instance {
     const Index count, cpus; // of the tasks, and of the CPUs
     TaskSets before, after, earlier;
     std::vector<std::vector<Index>> predecessors; // `before` once more
-    const std::vector<Index> latest_first, longest_tail_first;
+    std::vector<Index> latest_first;              // the tasks, those with a late head first
 };
 
 } // namespace dfopt::waiting

@@ -83,7 +83,7 @@ void Layers::add(Index row, Index task, Cost below) {
         }
         if (!dispatch(from, task, place, child)) continue;
         raise_floor(child);
-        const auto [end, total] = bound_.of(child, below);
+        const auto [end, total] = bound_.of(child);
         if (end >= below) continue;
         settle(child, end);
         child.figures.guide = std::max(total, end * instance_.cpus);

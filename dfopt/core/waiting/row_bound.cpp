@@ -18,7 +18,7 @@ RowBound::RowBound(const Instance& instance) : instance_(instance) {
     left_.resize(fragments);
 }
 
-RowBound::Bounds RowBound::of(const Row& row, Cost below) {
+RowBound::Bounds RowBound::of(const Row& row) {
     const Index missing = count_fragments(row);
     open_.clear();
     awaited_.clear();
@@ -33,9 +33,7 @@ RowBound::Bounds RowBound::of(const Row& row, Cost below) {
         end = std::max(end, cpu.clock + (is_last ? instance_.states[cpu.state].finish : 0));
     }
     if (open_.empty() || missing == 0) return {end, end * instance_.cpus};
-    Bounds bounds = by_heads(row, end);
-    if (bounds.end < below && !fits_before_tails(row, below)) bounds.end = below;
-    return bounds;
+    return by_heads(row, end);
 }
 
 // Counts the tasks of each fragment that are left, and finds their cheapest entry. Returns how many
@@ -101,24 +99,6 @@ RowBound::Bounds RowBound::by_heads(const Row& row, Cost end) {
     }
     const Cost total = busy + work + departures - gifts - std::min(spared, open) * most_spared;
     return {std::max(end, divided_up(total, open)), total};
-}
-
-// Returns whether all tasks with tails have room to end before `below` less their tails.
-bool RowBound::fits_before_tails(const Row& row, Cost below) const {
-    Cost work = 0;
-    for (const Cpu* cpu : open_) work -= instance_.states[cpu->state].gift;
-    for (const Index number : instance_.longest_tail_first) {
-        if (contains(row.done, number)) continue;
-        const Task& task = instance_.tasks[number];
-        if (task.tail == 0) break;
-        work += task.exec + task.addition;
-        Cost room = 0;
-        for (const Cpu* cpu : open_) {
-            room += std::max<Cost>(0, below - 1 - task.tail - cpu->clock);
-        }
-        if (work > room) return false;
-    }
-    return true;
 }
 
 } // namespace dfopt::waiting

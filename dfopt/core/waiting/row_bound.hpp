@@ -11,15 +11,14 @@ class RowBound {
     explicit RowBound(const Instance& instance);
 
     struct Bounds {
-        Cost end;   // nothing that comes of the row ends earlier; `below` where nothing ends before
+        Cost end;   // nothing that comes of the row ends earlier
         Cost total; // m times the bound by work alone
     };
-    Bounds of(const Row& row, Cost below);
+    Bounds of(const Row& row);
 
   private:
     Index count_fragments(const Row& row);
     Bounds by_heads(const Row& row, Cost end);
-    bool fits_before_tails(const Row& row, Cost below) const;
 
     // The tasks of a fragment that are left.
     struct FragmentLeft {
