@@ -20,10 +20,9 @@ DFOPT_FOR_NEWER_CPUS void raise(const Value* __restrict values, Value* __restric
 
 Contents::Contents(PricedOptions& options, Rows<CpuFragment> fragments, Cost arrival,
                    Cost departure, Value worth)
-    : options_(options), instance_(options.tasks.instance), grid_(instance_.grid),
-      fragments_(fragments), arrival_(arrival), departure_(departure), worth_(worth),
-      sets_(instance_.duties + 1), width_(instance_.capacity + 1), height_(std::ssize(grid_)),
-      live_(sets_ * width_) {
+    : options_(options), instance_(options.instance), grid_(instance_.grid), fragments_(fragments),
+      arrival_(arrival), departure_(departure), worth_(worth), sets_(instance_.duties + 1),
+      width_(instance_.capacity + 1), height_(std::ssize(grid_)), live_(sets_ * width_) {
     if (!instance_.spare.empty()) {
         table_ = std::move(instance_.spare.back());
         instance_.spare.pop_back();
@@ -44,7 +43,7 @@ bool Contents::fill() {
     std::int64_t steps = steps_of_call;
     for (; fragment_ < std::ssize(fragments_); ++fragment_, next_ = 0) {
         if (next_ == 0) begin_fragment();
-        const auto& options = options_.options()[fragment_];
+        const auto& options = options_.options[fragment_];
         for (; next_ < std::ssize(options); ++next_) {
             if (steps <= 0) return false;
             if (can_play(fragment_, options[next_].role)) steps -= add(options[next_]);
@@ -141,8 +140,8 @@ template <typename Visitor> void Contents::visit_candidates(Visitor visit) {
     const auto candidate = [&](Cell cell, Value value, Visit alone) -> Candidate {
         // What the first visit costs depends on whether it is spared its entry.
         const Cost toll = arrival_ + (cell.ends & 1 ? 0 : departure_);
-        return {grid_[cell.row] * instance_.unit + toll,
-                value + worth_ - options_.tasks.cost * toll, cell, alone};
+        return {grid_[cell.row] * instance_.unit + toll, value + worth_ - options_.cost * toll,
+                cell, alone};
     };
     for (Index ends = 0; ends < sets_; ++ends) {
         for (Index size = 0; size < width_; ++size) {
@@ -158,7 +157,7 @@ template <typename Visitor> void Contents::visit_candidates(Visitor visit) {
     for (Index fragment = 0; fragment < fragment_; ++fragment) {
         const auto [is_spared, may_miss, may_visit] = fragments_[fragment];
         if (!is_spared || !may_visit || needed > !may_miss) continue;
-        const auto& options = options_.options()[fragment];
+        const auto& options = options_.options[fragment];
         for (Index one = 0; one < std::ssize(options); ++one) {
             const Option& own = options[one];
             if (own.role != Role::alone) continue;
@@ -226,7 +225,7 @@ void Contents::trace(Cell cell) {
 Visit Contents::step_back(Index fragment, Cell& cell) {
     const auto [ends, size, row] = cell;
     const Value value = at(fragment + 1, ends, size)[row];
-    const auto& options = options_.options()[fragment];
+    const auto& options = options_.options[fragment];
     for (Index one = 0; one < std::ssize(options); ++one) {
         const Option& own = options[one];
         if (own.size > size || !can_play(fragment, own.role)) continue;
@@ -252,9 +251,9 @@ bool Contents::find_tasks() {
     std::int64_t steps = steps_of_call;
     while (std::ssize(paid_visits_) < std::ssize(visits_)) {
         const auto [fragment, place] = visits_[paid_visits_.size()];
-        Option& option = options_.options()[fragment][place];
+        Option& option = options_.options[fragment][place];
         if (option.tasks.empty()) {
-            if (!search_) search_.emplace(options_.tasks, fragment, option);
+            if (!search_) search_.emplace(options_, fragment, option);
             while (const Index taken = search_->go_on()) {
                 steps -= taken;
                 if (steps < 0) return false;

@@ -5,7 +5,7 @@
 
 #pragma once
 
-#include "priced_options.hpp"
+#include "fragment_options.hpp"
 
 namespace dfopt::pricing {
 
@@ -39,7 +39,7 @@ class Contents {
     Contents(PricedOptions& options, Rows<CpuFragment> fragments, Cost arrival, Cost departure,
              Value worth);
     static bool fit(PricedOptions& options, Rows<CpuFragment> fragments, Cost, Cost, Value) {
-        return fragments.size() == options.options().size();
+        return fragments.size() == options.options.size();
     }
     ~Contents() { release(); }
     Contents(const Contents&) = delete;

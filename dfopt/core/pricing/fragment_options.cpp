@@ -162,6 +162,22 @@ void OptionSearch::list(Role role) {
     }
 }
 
+bool PricedOptions::advance() {
+    options.resize(fragments.size());
+    std::int64_t steps = steps_of_call;
+    for (; next_ < std::ssize(options); ++next_) {
+        if (!fragments[next_].is_changed) continue;
+        if (!search_) search_.emplace(*this, next_);
+        while (const Index taken = search_->go_on()) {
+            steps -= taken;
+            if (steps < 0) return false;
+        }
+        options[next_] = std::move(search_->options);
+        search_.reset();
+    }
+    return true;
+}
+
 TaskSearch::TaskSearch(const PricedTasks& all, Index fragment, const Option& option)
     : tasks_(all, fragment), option_(option), tables_{tasks_.table(option.size + 1)} {
     if (option.token == none) return;
@@ -198,5 +214,10 @@ std::vector<Held> TaskSearch::tasks() {
     if (opener_ == none) std::abort(); // the tables contradict each other
     return {{opener_, 1}};             // a block of a single task
 }
+
+DFOPT_OBJECT(PricingTables, Instance)
+DFOPT_OBJECT(PricedOptions, PricedOptions)
+DFOPT_FUNCTION(PricedOptions_take_over, &PricedOptions::take_over)
+DFOPT_FUNCTION(PricedOptions_advance, &PricedOptions::advance)
 
 } // namespace dfopt::pricing

@@ -8,6 +8,8 @@
 
 #include "fragment_knapsack.hpp"
 
+#include <optional>
+
 namespace dfopt::pricing {
 
 struct Option {
@@ -61,6 +63,27 @@ class OptionSearch {
     Table spare_, nothing_;
     Range range_;
     std::vector<Range> waiting_;
+};
+
+// The options of all fragments at some prices, for all CPUs.
+class PricedOptions : public PricedTasks {
+  public:
+    using PricedTasks::PricedTasks;
+    PricedOptions(const PricedOptions&) = delete; // the search refers to the tasks
+    PricedOptions& operator=(const PricedOptions&) = delete;
+
+    // Takes over the options of others at the same prices; only fragments that have changed have
+    // other ones.
+    void take_over(const PricedOptions& known) { options = known.options; }
+
+    // Goes on for some hundredths of a second; returns whether all options are found.
+    bool advance();
+
+    std::vector<std::vector<Option>> options; // of each fragment
+
+  private:
+    Index next_ = 0; // the fragment whose options are being found
+    std::optional<OptionSearch> search_;
 };
 
 // The work of finding the tasks that an option stands for, by filling the tables of its fragment

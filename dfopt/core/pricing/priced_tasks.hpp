@@ -116,6 +116,7 @@ struct PricedTasks {
     Rows<FragmentPrice> fragments;
     Rows<Bonus> bonuses;
 
+    // The rows of prices stay where they are.
     PricedTasks(const Instance& instance, Value cost, Rows<ClassPrice> class_prices,
                 Rows<TokenPrice> token_prices, Rows<FragmentPrice> fragments, Rows<Bonus> bonuses)
         : instance(instance), cost(cost), fragments(fragments), bonuses(bonuses) {
@@ -132,6 +133,13 @@ struct PricedTasks {
             tokens.push_back(paid(instance.entries[token], worth));
             if (number == 0) tokens.back().value = never;
         }
+    }
+
+    static bool fit(const Instance& instance, Value, Rows<ClassPrice> classes,
+                    Rows<TokenPrice> tokens, Rows<FragmentPrice> fragments, Rows<Bonus>) {
+        return classes.size() == instance.classes.size() &&
+               tokens.size() == instance.entries.size() &&
+               fragments.size() == instance.fragments.size();
     }
 
     // Returns what holding a number of tasks of a class is worth, beside their weights.
