@@ -16,23 +16,6 @@ Cost excess(Cost cost, Cost target) { return std::max<Cost>(cost - target, 0); }
 
 } // namespace
 
-Annealing::Annealing(Rows<TaskType> types, Rows<CpuStart> starts, Rows<HeldByCpu> held,
-                     std::int64_t fragments, std::int64_t room, bool has_sizes, bool adds_up,
-                     std::uint64_t seed)
-    : instance_{types, starts, fragments, room, has_sizes, adds_up}, contents_(instance_),
-      moves_(instance_, contents_, above_, Random(seed)), above_(starts.size()),
-      best_types_(starts.size()) {
-    for (Index cpu = 0; cpu < contents_.cpus(); ++cpu) {
-        moves_.move.clear();
-        for (const auto& [number, type, count] :
-             std::ranges::equal_range(held, cpu, {}, &HeldByCpu::cpu)) {
-            moves_.move.push_back({static_cast<Index>(type), static_cast<Index>(count)});
-        }
-        contents_.evaluate(moves_.move, cpu, Side::gains, after_);
-        make(cpu, Side::gains, after_);
-    }
-}
-
 void Annealing::set_target(Cost target) {
     target_ = target;
     above_.clear();

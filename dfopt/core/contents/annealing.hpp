@@ -11,6 +11,8 @@
 #include "contents.hpp"
 #include "moves.hpp"
 
+#include <algorithm>
+
 namespace dfopt::contents {
 
 // How many tasks of a type a CPU holds.
@@ -23,7 +25,20 @@ class Annealing {
     // `held` has what the CPUs hold at first, by CPU and type. The rest is as in Instance.
     Annealing(Rows<TaskType> types, Rows<CpuStart> starts, Rows<HeldByCpu> held,
               std::int64_t fragments, std::int64_t room, bool has_sizes, bool adds_up,
-              std::uint64_t seed);
+              std::uint64_t seed)
+        : instance_{types, starts, fragments, room, has_sizes, adds_up}, contents_(instance_),
+          moves_(instance_, contents_, above_, Random(seed)), above_(starts.size()),
+          best_types_(starts.size()) {
+        for (Index cpu = 0; cpu < contents_.cpus(); ++cpu) {
+            moves_.move.clear();
+            for (const auto& [number, type, count] :
+                 std::ranges::equal_range(held, cpu, {}, &HeldByCpu::cpu)) {
+                moves_.move.push_back({static_cast<Index>(type), static_cast<Index>(count)});
+            }
+            contents_.evaluate(moves_.move, cpu, Side::gains, after_);
+            make(cpu, Side::gains, after_);
+        }
+    }
     Annealing(const Annealing&) = delete; // its contents refer to its instance
     Annealing& operator=(const Annealing&) = delete;
     static bool fit(Rows<TaskType>, Rows<CpuStart>, Rows<HeldByCpu>, std::int64_t, std::int64_t,

@@ -32,22 +32,6 @@ void swap(std::vector<Index>& one, Segment segment, std::vector<Index>& other, S
 
 } // namespace
 
-SegmentExchange::SegmentExchange(Integers between, Integers sizes, Rows<Run> runs, Index cpus,
-                                 std::int64_t room, Index capacity, bool by_worst, Cost known,
-                                 std::uint64_t seed)
-    : between_(between), sizes_(sizes), columns_(sizes.size() + 1), room_(room),
-      capacity_(capacity), by_worst_(by_worst), random_(seed), cpus_(cpus), best_(known) {
-    const auto end = static_cast<Index>(sizes.size());
-    for (Index cpu = 0; cpu < cpus; ++cpu) cpus_[cpu].order = {end + 1 + cpu};
-    for (const Run& run : runs) cpus_[run.cpu].order.push_back(static_cast<Index>(run.type));
-    for (Cpu& cpu : cpus_) {
-        cpu.order.push_back(end);
-        cpu.load = size_of(cpu, {1, cpu.length()});
-        cpu.cost = path_cost(cpu, 0, cpu.length() + 1);
-        total_ += cpu.cost;
-    }
-}
-
 Cost SegmentExchange::walk(std::int64_t moves, double temperature) {
     const auto cpus = static_cast<Index>(cpus_.size());
     for (; moves > 0; --moves) {

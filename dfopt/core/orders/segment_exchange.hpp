@@ -43,7 +43,19 @@ class SegmentExchange {
     // objective is the largest cost of a CPU if `by_worst`, otherwise the sum. Only a schedule that
     // costs less than `known` is kept as the best.
     SegmentExchange(Integers between, Integers sizes, Rows<Run> runs, Index cpus, std::int64_t room,
-                    Index capacity, bool by_worst, Cost known, std::uint64_t seed);
+                    Index capacity, bool by_worst, Cost known, std::uint64_t seed)
+        : between_(between), sizes_(sizes), columns_(sizes.size() + 1), room_(room),
+          capacity_(capacity), by_worst_(by_worst), random_(seed), cpus_(cpus), best_(known) {
+        const auto end = static_cast<Index>(sizes.size());
+        for (Index cpu = 0; cpu < cpus; ++cpu) cpus_[cpu].order = {end + 1 + cpu};
+        for (const Run& run : runs) cpus_[run.cpu].order.push_back(static_cast<Index>(run.type));
+        for (Cpu& cpu : cpus_) {
+            cpu.order.push_back(end);
+            cpu.load = size_of(cpu, {1, cpu.length()});
+            cpu.cost = path_cost(cpu, 0, cpu.length() + 1);
+            total_ += cpu.cost;
+        }
+    }
     static bool fit(Integers between, Integers sizes, Rows<Run>, Index cpus, std::int64_t, Index,
                     bool, Cost, std::uint64_t) {
         return between.size() == (sizes.size() + 1 + cpus) * (sizes.size() + 1);

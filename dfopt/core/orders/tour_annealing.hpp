@@ -22,7 +22,24 @@ class TourAnnealing {
     // column = to), `precedes` says whether a node (row) comes before another. `tour` names all
     // nodes on its way.
     TourAnnealing(Integers visits, Integers near, Integers costs, Flags precedes, Integers tour,
-                  std::uint64_t seed);
+                  std::uint64_t seed)
+        : visits_(visits), near_(near), costs_(costs), precedes_(precedes), nodes_(visits.size()),
+          near_each_(near.size() / nodes_), random_(seed), places_(tour.size()) {
+        for (std::size_t node = 0; node < nodes_; ++node) {
+            first_.push_back(static_cast<Index>(node_.size()));
+            node_.insert(node_.end(), visits[node], static_cast<Index>(node));
+            for (std::size_t other = 1; other + 1 < nodes_ && node > 0; ++other) {
+                has_order_ = has_order_ || precedes[node * nodes_ + other];
+            }
+        }
+        std::vector<Index> next = first_;
+        for (const std::int64_t node : tour) best_tasks_.push_back(next[node]++);
+        for (std::size_t place = 1; place < tour.size(); ++place) {
+            best_cost_ +=
+                cost(static_cast<Index>(tour[place - 1]), static_cast<Index>(tour[place]));
+        }
+        restart();
+    }
     static bool fit(Integers visits, Integers near, Integers costs, Flags precedes, Integers,
                     std::uint64_t) {
         const std::size_t nodes = visits.size();

@@ -18,21 +18,6 @@ DFOPT_FOR_NEWER_CPUS void raise(const Value* __restrict values, Value* __restric
 
 } // namespace
 
-Contents::Contents(PricedOptions& options, Rows<CpuFragment> fragments, Cost arrival,
-                   Cost departure, Value worth)
-    : options_(options), instance_(options.instance), grid_(instance_.grid), fragments_(fragments),
-      arrival_(arrival), departure_(departure), worth_(worth), sets_(instance_.duties + 1),
-      width_(instance_.capacity + 1), height_(std::ssize(grid_)), live_(sets_ * width_) {
-    if (!instance_.spare.empty()) {
-        table_ = std::move(instance_.spare.back());
-        instance_.spare.pop_back();
-    }
-    table_.resize((std::ssize(fragments_) + 1) * sets_ * width_ * height_);
-    std::fill_n(at(0, 0, 0), sets_ * width_ * height_, never);
-    *at(0, 0, 0) = 0;
-    live_[0] = {0, 1};
-}
-
 void Contents::release() {
     if (!table_.empty()) instance_.spare.push_back(std::exchange(table_, {}));
 }

@@ -1,7 +1,6 @@
 #include "layers.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <tuple>
 #include <utility>
 
@@ -46,14 +45,6 @@ bool agree(const Row& one, const Row& other) {
 auto place_of(const Cpu& cpu) { return std::tie(cpu.group, cpu.load, cpu.state, cpu.clock); }
 
 } // namespace
-
-Layers::Layers(const Instance& instance, std::int64_t width)
-    : instance_(instance), width_(width), source_(instance, 2 * width_),
-      target_(instance, 2 * width_), child_(instance, 1),
-      table_(std::bit_ceil(4 * width_ + 1), nowhere), bound_(instance) {
-    write_root(source_.append());
-    child_.append();
-}
 
 bool Layers::extend(std::int64_t pairs, Cost below) {
     while (std::ssize(history_) < instance_.count) {
@@ -284,6 +275,7 @@ Rows<Dispatch> Layers::dispatches() {
     return listed_;
 }
 
+DFOPT_OBJECT(WaitingTasks, Instance)
 DFOPT_OBJECT(Layers, Layers)
 DFOPT_FUNCTION(Layers_extend, &Layers::extend)
 DFOPT_FUNCTION(Layers_has_dropped, &Layers::has_dropped)

@@ -8,13 +8,21 @@
 #include "partial_schedules.hpp"
 #include "row_bound.hpp"
 
+#include <bit>
+
 namespace dfopt::waiting {
 
 class Layers {
   public:
     // At most `width` rows of a layer are kept, those with the least guide. The first layer has the
     // row without tasks. The instance must stay where it is.
-    Layers(const Instance& instance, std::int64_t width);
+    Layers(const Instance& instance, std::int64_t width)
+        : instance_(instance), width_(width), source_(instance, 2 * width_),
+          target_(instance, 2 * width_), child_(instance, 1),
+          table_(std::bit_ceil(4 * width_ + 1), nowhere), bound_(instance) {
+        write_root(source_.append());
+        child_.append();
+    }
 
     static bool fit(const Instance&, std::int64_t width) { return width > 0; }
 

@@ -16,23 +16,6 @@ enum Kind { behind, before, before_on_own_cpu, exchange_places, kinds };
 
 } // namespace
 
-ListAnnealing::ListAnnealing(const Instance& instance, Rows<Dispatch> dispatches,
-                             std::uint64_t seed)
-    : instance_(instance), random_(seed), position_(dispatches.size()), cpu_(dispatches.size()),
-      end_(dispatches.size()), load_(instance.cpus), clock_(instance.cpus), state_(instance.cpus) {
-    for (const auto [cpu, task] : dispatches) {
-        position_[task] = static_cast<Index>(order_.size());
-        cpu_[task] = static_cast<Index>(cpu);
-        order_.push_back(static_cast<Index>(task));
-    }
-    best_order_ = order_;
-    best_cpus_ = cpu_;
-    for (Index task = 0; task < instance.count; ++task) {
-        load_[cpu_[task]] += instance.tasks[task].size;
-    }
-    energy_ = run();
-}
-
 Cost ListAnnealing::walk(std::int64_t moves, double temperature) {
     for (; moves > 0; --moves) {
         const int kind = random_.below<int>(kinds);

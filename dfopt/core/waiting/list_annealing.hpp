@@ -14,7 +14,22 @@ namespace dfopt::waiting {
 class ListAnnealing {
   public:
     // `dispatches` are those of all tasks, as they come. The instance must stay where it is.
-    ListAnnealing(const Instance& instance, Rows<Dispatch> dispatches, std::uint64_t seed);
+    ListAnnealing(const Instance& instance, Rows<Dispatch> dispatches, std::uint64_t seed)
+        : instance_(instance), random_(seed), position_(dispatches.size()), cpu_(dispatches.size()),
+          end_(dispatches.size()), load_(instance.cpus), clock_(instance.cpus),
+          state_(instance.cpus) {
+        for (const auto [cpu, task] : dispatches) {
+            position_[task] = static_cast<Index>(order_.size());
+            cpu_[task] = static_cast<Index>(cpu);
+            order_.push_back(static_cast<Index>(task));
+        }
+        best_order_ = order_;
+        best_cpus_ = cpu_;
+        for (Index task = 0; task < instance.count; ++task) {
+            load_[cpu_[task]] += instance.tasks[task].size;
+        }
+        energy_ = run();
+    }
     static bool fit(const Instance& instance, Rows<Dispatch> dispatches, std::uint64_t) {
         return std::ssize(dispatches) == instance.count;
     }
