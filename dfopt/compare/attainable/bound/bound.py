@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from dfopt.compare.attainable.bound.prices import (
+    StretchProgram,
     condition_prices,
     due_in,
     raised_prices,
-    stretch_program,
 )
 from dfopt.compare.attainable.bound.proof import (
     LARGEST,
@@ -73,7 +73,7 @@ class StretchBound:
     stretch
         The stretch.
     step
-        As in :func:`~dfopt.compare.attainable.bound.prices.stretch_program`.
+        As in :class:`~dfopt.compare.attainable.bound.prices.StretchProgram`.
     wait, uses_lengths, scale
         As in :class:`~dfopt.compare.attainable.bound.proof.WaitingProof`.
     """
@@ -98,7 +98,7 @@ class StretchBound:
         due = due_in(stretch)
         if not len(due):
             return ()
-        program = stretch_program(stretch, self.step, self.scale, uses_lengths=self.uses_lengths)
+        program = StretchProgram(stretch, self.step, self.scale, uses_lengths=self.uses_lengths)
         most_steps = None if len(due) < SMALLEST_STRETCH else MOST_STEPS
         priced = condition_prices(program, most_steps)
         if priced is None:

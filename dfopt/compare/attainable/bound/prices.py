@@ -30,12 +30,10 @@ from dfopt.compare.attainable.bound.stretches import (
     FORBIDDEN,
     CpuPaths,
     TraceStretch,
-    cpu_paths,
 )
 from dfopt.compare.dispatches import Rows
 from dfopt.errors import DfoptError
 from dfopt.native.cpu_path import CONDITION
-from dfopt.native.library import Rows as Records
 from dfopt.native.library import rows_of
 from dfopt.native.trace import SLOTS, fit_prices
 from dfopt.trace.events import Integers
@@ -67,44 +65,8 @@ MOST_EXPENSIVE = 8
 """No price is raised above this number of times the cost of an entry."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class StretchProgram:
-    """The conditions of a stretch, and the points of time between which they lie.
-
-    Parameters
-    ----------
-    paths
-        What visits cost.
-    conditions
-        First those that dispatches make hits, then those that dispatches are running. Each of the
-        two kinds is ordered by fragment, begin and end.
-    hits
-        The rows of the stretch that make hits.
-    times
-        All times at which conditions begin or end, and the first and the last one of the stretch.
-    points
-        Those of each fragment, as in
-        :meth:`~dfopt.compare.attainable.bound.stretches.TraceStretch.least_entries`.
-    first, last
-        The points at which each condition begins and ends.
-    entry
-        What an entry costs at least after each point until the next one, times the scale.
-    """
-
-    paths: CpuPaths
-    conditions: Records
-    hits: Rows
-    times: Integers
-    points: Integers
-    first: Rows
-    last: Rows
-    entry: Integers
-
-
-def stretch_program(
-    stretch: TraceStretch, step: int, scale: int, *, uses_lengths: bool
-) -> StretchProgram:
-    """Return the conditions of a stretch in which some dispatch certainly starts.
+    """The conditions of a stretch in which some dispatch certainly starts.
 
     Parameters
     ----------
@@ -116,41 +78,48 @@ def stretch_program(
         The factor of all costs.
     uses_lengths
         Whether dispatches are as long as recorded.
+
+    Attributes
+    ----------
+    paths
+        What visits cost.
+    conditions
+        First those that dispatches make hits, then those that dispatches are running. Each of the
+        two kinds is ordered by fragment, begin and end.
+    hits
+        The rows of the stretch that make hits.
+    times, points, entry
+        As :meth:`~dfopt.compare.attainable.bound.stretches.TraceStretch.least_entries` returns
+        them: points are where conditions begin or end.
+    first, last
+        The points at which each condition begins and ends.
     """
-    due = due_in(stretch)
-    fragments = np.unique(stretch.fragment[due])
-    number = np.searchsorted(fragments, stretch.fragment[due])
-    # A longer interval makes a weaker condition. Many of them are equal or contain each other.
-    begin = np.maximum(stretch.seen_from[due] // step * step, stretch.begin)
-    end = np.minimum(-(-stretch.last[due] // step) * step, stretch.end - 1)
-    minimal = _minimal(number, begin, end)
-    number, begin, end = number[minimal], begin[minimal], end[minimal]
-    fragment, time, count = _held(stretch, due if uses_lengths else due[:0])
-    conditions = rows_of(
-        CONDITION,
-        fragment=np.concatenate([number, np.searchsorted(fragments, fragment)]),
-        begin=np.concatenate([begin, time]),
-        end=np.concatenate([end, time]),
-        count=np.concatenate([np.ones_like(begin), count]),
-    )
-    edges = (stretch.begin, stretch.end - 1, stretch.end)
-    times = np.unique([*edges, *conditions["begin"], *conditions["end"]])
-    base = conditions["fragment"] * len(times)
-    first = base + np.searchsorted(times, conditions["begin"])
-    last = base + np.searchsorted(times, conditions["end"])
-    ends = np.arange(len(fragments))[:, None] * len(times) + np.searchsorted(times, edges)
-    points = np.unique(np.concatenate([ends.ravel(), first, last]))
-    entry = stretch.least_entries(fragments, times, points)
-    return StretchProgram(
-        paths=cpu_paths(stretch, fragments, scale),
-        conditions=conditions,
-        hits=due[minimal],
-        times=times,
-        points=points,
-        first=np.searchsorted(points, first),
-        last=np.searchsorted(points, last),
-        entry=np.where(entry < FORBIDDEN, entry * scale, FORBIDDEN),
-    )
+
+    def __init__(self, stretch: TraceStretch, step: int, scale: int, *, uses_lengths: bool) -> None:
+        due = due_in(stretch)
+        fragments = np.unique(stretch.fragment[due])
+        number = np.searchsorted(fragments, stretch.fragment[due])
+        # A longer interval makes a weaker condition. Many of them are equal or contain each other.
+        begin = np.maximum(stretch.seen_from[due] // step * step, stretch.begin)
+        end = np.minimum(-(-stretch.last[due] // step) * step, stretch.end - 1)
+        minimal = _minimal(number, begin, end)
+        number, begin, end = number[minimal], begin[minimal], end[minimal]
+        fragment, time, count = _held(stretch, due if uses_lengths else due[:0])
+        self.hits = due[minimal]
+        self.paths = CpuPaths(stretch, fragments, scale)
+        self.conditions = conditions = rows_of(
+            CONDITION,
+            fragment=np.concatenate([number, np.searchsorted(fragments, fragment)]),
+            begin=np.concatenate([begin, time]),
+            end=np.concatenate([end, time]),
+            count=np.concatenate([np.ones_like(begin), count]),
+        )
+        owner = np.tile(conditions["fragment"], 2)
+        at = np.concatenate([conditions["begin"], conditions["end"]])
+        found = stretch.least_entries(fragments, owner, at, scale)
+        self.times, self.points, self.entry = found
+        places = owner * len(self.times) + np.searchsorted(self.times, at)
+        self.first, self.last = np.searchsorted(self.points, places).reshape(2, -1)
 
 
 def condition_prices(program: StretchProgram, most_steps: int | None) -> Reals | None:

@@ -36,7 +36,6 @@ from dfopt.checks import LARGEST_TOTAL
 from dfopt.compare.attainable.bound.stretches import (
     CpuPaths,
     TraceStretch,
-    cpu_paths,
     whole_stretch,
 )
 from dfopt.compare.dispatches import Dispatches
@@ -282,7 +281,7 @@ def _proven_by(prices: StretchPrices, scale: int, whole: TraceStretch) -> int:
         end=np.concatenate([whole.last[hits.dispatch], held.time]),
         count=np.concatenate([np.ones_like(hits.price), running]),
     )
-    paths = cpu_paths(stretch, fragments, scale)
+    paths = CpuPaths(stretch, fragments, scale)
     _check_entries(paths, conditions, price)
     order = np.argsort(whole.first[services.dispatch], kind="stable")
     cheapest = paths.cheapest(

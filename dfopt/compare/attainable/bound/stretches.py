@@ -142,34 +142,46 @@ class TraceStretch(Columns):
             count[named] = begun - np.searchsorted(np.sort(ends[own]), time[named], "right")
         return count
 
-    def least_entries(self, fragments: Integers, times: Integers, points: Integers) -> Integers:
-        """Return what an entry to a fragment costs at least after each point until the next one.
-
-        It is :data:`FORBIDDEN` where none may start, and after a fragment's last point.
+    def least_entries(
+        self, fragments: Integers, number: Rows, at: Integers, scale: int
+    ) -> tuple[Integers, Rows, Integers]:
+        """Return what entries cost at least.
 
         Parameters
         ----------
         fragments
             The fragments, in increasing order.
-        times
-            Increasing times from ``begin`` on, with the one just before ``end``.
-        points
-            For each fragment its points of time, in increasing order: the position of the fragment
-            times ``len(times)``, plus that of the time. Each has these two times.
+        number, at
+            Points of fragments: the position of the fragment, and the time.
+        scale
+            The factor of all costs.
+
+        Returns
+        -------
+        tuple
+            The times of all points, in increasing order, with ``begin``, the time just before
+            ``end``, and ``end``. Then the points in increasing order: the position of the fragment
+            times the number of times, plus that of the time; each fragment has these three. And
+            what an entry costs at least after each point until the next one, which is
+            :data:`FORBIDDEN` where none may start.
         """
+        edges = (self.begin, self.end - 1, self.end)
+        times = np.unique([*edges, *at])
+        ends = np.arange(len(fragments))[:, None] * len(times) + np.searchsorted(times, edges)
+        inner = number * len(times) + np.searchsorted(times, at)
+        points = np.unique(np.concatenate([ends.ravel(), inner]))
         rows = np.flatnonzero(np.isin(self.fragment, fragments))
-        number = np.searchsorted(fragments, self.fragment[rows]) * len(times)
+        own = np.searchsorted(fragments, self.fragment[rows]) * len(times)
         first = np.searchsorted(times, np.maximum(self.first[rows], self.begin + 1))
         last = np.searchsorted(times, np.minimum(self.last[rows], self.end - 1))
-        begin = np.searchsorted(points, number + first) - 1
-        end = np.searchsorted(points, number + last)
-        cost = self.entry[rows]
+        begin, end = np.searchsorted(points, own + first) - 1, np.searchsorted(points, own + last)
         least = np.full(len(points), FORBIDDEN)
+        cost = self.entry[rows]
         cheapest_last = np.argsort(-cost, kind="stable")
-        ranges = (column[cheapest_last].tolist() for column in (begin, end, cost))
-        for low, high, own in zip(*ranges, strict=True):
-            least[low:high] = own
-        return least
+        ranges = (column[cheapest_last].tolist() for column in (begin, end, cost * scale))
+        for low, high, paid in zip(*ranges, strict=True):
+            least[low:high] = paid
+        return times, points, least
 
 
 def whole_stretch(dispatches: Dispatches, wait: int, *, uses_lengths: bool) -> TraceStretch:
@@ -274,7 +286,6 @@ def _own_costs(evicting: Dispatches, cuts: Cuts) -> int:
     return total
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class CpuPaths:
     """What visits cost in a stretch; costs are multiplied by a scale.
 
@@ -285,20 +296,48 @@ class CpuPaths:
     stretch
         The stretch.
     fragments
-        Its fragments that have conditions or services, in increasing order.
+        The fragments that have conditions or services, in increasing order.
     scale
         The factor of all costs.
+
+    Attributes
+    ----------
     costs
         Rows ``FRAGMENT``: what an entry costs first, an exit, and the first and the last visit.
     changes
         Rows ``STEP``: when the least cost of an entry changes, of which fragment, by how much.
     """
 
-    stretch: TraceStretch
-    fragments: Integers
-    scale: int
-    costs: Records
-    changes: Records
+    def __init__(self, stretch: TraceStretch, fragments: Integers, scale: int) -> None:
+        self.stretch, self.fragments, self.scale = stretch, fragments, scale
+        rows = np.flatnonzero(np.isin(stretch.fragment, fragments))
+        number = np.searchsorted(fragments, stretch.fragment[rows])
+        changing = np.concatenate([stretch.first[rows] - 1, stretch.last[rows]])
+        at = np.clip(changing, stretch.begin, stretch.end - 1)
+        times, points, cost = stretch.least_entries(fragments, np.tile(number, 2), at, scale)
+        # From a fragment's last points on there is no entry, so that nothing changes there.
+        owner, position = np.divmod(points, len(times))
+        is_first, step = position == 0, np.diff(cost, prepend=0)
+        changes = np.flatnonzero(~is_first & (position < len(times) - 2) & (step != 0))
+
+        def least(costs: Integers) -> Integers:
+            found = np.full(len(fragments) + 1, FORBIDDEN)
+            np.minimum.at(found, number, costs[rows] * scale)
+            found[-1] = 0
+            return found
+
+        leaving = least(stretch.exit)
+        self.costs = rows_of(
+            FRAGMENT,
+            entry=np.append(cost[is_first], FORBIDDEN),
+            leaving=leaving,
+            first=least(stretch.opening),
+            # A CPU may also end with a fragment that has no condition.
+            last=np.minimum(least(stretch.closing), leaving),
+        )
+        self.changes = rows_of(
+            STEP, time=times[position[changes]] + 1, fragment=owner[changes], entry=step[changes]
+        )
 
     def cheapest(
         self, conditions: Records, prices: Integers, services: Rows, rewards: Integers
@@ -339,62 +378,3 @@ class CpuPaths:
             (len(same), CheapestPath(of_services, steps, self.costs, same[0], conditions))
             for same in alike.values()
         ]
-
-
-def cpu_paths(stretch: TraceStretch, fragments: Integers, scale: int) -> CpuPaths:
-    """Return what visits cost in a stretch.
-
-    Parameters
-    ----------
-    stretch
-        The stretch.
-    fragments
-        The fragments with conditions or services, in increasing order.
-    scale
-        The factor of all costs.
-    """
-    rows = np.flatnonzero(np.isin(stretch.fragment, fragments))
-    number = np.searchsorted(fragments, stretch.fragment[rows])
-    begin, end = stretch.begin, stretch.end - 1
-    edges = np.clip(np.concatenate([stretch.first[rows] - 1, stretch.last[rows]]), begin, end)
-    times = np.unique([begin, end, *edges])
-    ends = np.arange(len(fragments)) * len(times)
-    points = np.unique(
-        np.concatenate(
-            [
-                ends,
-                ends + len(times) - 1,
-                np.tile(number, 2) * len(times) + np.searchsorted(times, edges),
-            ]
-        )
-    )
-    cost = stretch.least_entries(fragments, times, points)
-    cost = np.where(cost < FORBIDDEN, cost * scale, FORBIDDEN)
-    # After a fragment's last point there is no entry, so that nothing changes there.
-    owner, position = np.divmod(points, len(times))
-    is_first, step = position == 0, np.diff(cost, prepend=0)
-    changes = np.flatnonzero(~is_first & (position < len(times) - 1) & (step != 0))
-
-    def least(costs: Integers) -> Integers:
-        found = np.full(len(fragments) + 1, FORBIDDEN)
-        np.minimum.at(found, number, costs[rows] * scale)
-        found[-1] = 0
-        return found
-
-    leaving = least(stretch.exit)
-    return CpuPaths(
-        stretch=stretch,
-        fragments=fragments,
-        scale=scale,
-        costs=rows_of(
-            FRAGMENT,
-            entry=np.append(cost[is_first], FORBIDDEN),
-            leaving=leaving,
-            first=least(stretch.opening),
-            # A CPU may also end with a fragment that has no condition.
-            last=np.minimum(least(stretch.closing), leaving),
-        ),
-        changes=rows_of(
-            STEP, time=times[position[changes]] + 1, fragment=owner[changes], entry=step[changes]
-        ),
-    )
