@@ -327,21 +327,15 @@ class GroupHeuristic:
     def _any_number(self, least: int, most: int) -> list[int] | None:
         if least <= 0:
             return []
-        return some_of(self._sample(), least, most)
+        sample = self._source.sample(self._pool, min(len(self._pool), LARGEST_SAMPLE))
+        return some_of(sample, least, most)
 
     def _number(self, number: int, least: int, most: int) -> list[int] | None:
         if len(self._pool) < number or sum(self._pool[:number]) > most:
             return None
         if number == 0:
             return [] if least <= 0 else None
-        chosen = neighbours(self._pool, number, max(0, least), most)
-        if chosen is None and number <= LARGEST_SAMPLE // 2:
-            chosen = some_number_of(self._sample(), number, max(0, least), most)
-        return chosen
-
-    def _sample(self) -> list[int]:
-        """Return some of what is left over, in random order."""
-        return self._source.sample(self._pool, min(len(self._pool), LARGEST_SAMPLE))
+        return neighbours(self._pool, number, max(0, least), most)
 
 
 def neighbours(pool: Sequence[int], number: int, least: int, most: int) -> list[int] | None:
@@ -404,30 +398,6 @@ def some_of(pool: Sequence[int], least: int, most: int) -> list[int] | None:
     for place in range(len(sums) - 2, -1, -1):
         size = pool[place]
         if size <= total and sums[place] >> (total - size) & 1:
-            chosen.append(size)
-            total -= size
-    return chosen
-
-
-def some_number_of(pool: Sequence[int], number: int, least: int, most: int) -> list[int] | None:
-    """Return ``number`` sizes of a sum in these limits, by preference the last ones."""
-    mask = (2 << most) - 1
-    layers = [[1, *[0] * number]]
-    for size in pool:
-        before = layers[-1]
-        if before[number] >> least:
-            break
-        longer = (
-            before[count] | before[count - 1] << size & mask for count in range(1, number + 1)
-        )
-        layers.append([1, *longer])
-    total = layers[-1][number].bit_length() - 1
-    if total < least:
-        return None
-    chosen: list[int] = []
-    for place in range(len(layers) - 2, -1, -1):
-        size, count = pool[place], number - len(chosen)
-        if count and size <= total and layers[place][count - 1] >> (total - size) & 1:
             chosen.append(size)
             total -= size
     return chosen

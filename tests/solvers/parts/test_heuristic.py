@@ -6,7 +6,7 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dfopt.solvers.parts.groups import neighbours, some_number_of, some_of
+from dfopt.solvers.parts.groups import neighbours, some_of
 
 pools = st.lists(st.integers(1, 12), min_size=1, max_size=7)
 limits = st.tuples(st.integers(0, 30), st.integers(0, 3)).map(lambda one: (one[0], sum(one)))
@@ -28,15 +28,6 @@ def test_any_number_of_sizes(pool: list[int], between: tuple[int, int]) -> None:
         there_are(pool, number, *between) for number in range(len(pool) + 1)
     )
     if chosen is not None:
-        check(chosen, pool, *between)
-
-
-@given(pools, st.integers(1, 7), limits)
-def test_a_number_of_sizes(pool: list[int], number: int, between: tuple[int, int]) -> None:
-    chosen = some_number_of(pool, number, *between)
-    assert (chosen is not None) == there_are(pool, number, *between)
-    if chosen is not None:
-        assert len(chosen) == number
         check(chosen, pool, *between)
 
 
