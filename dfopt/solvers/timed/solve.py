@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import threading
 
-import numpy as np
-
 from dfopt.native.waiting import Layers
 from dfopt.problem.certificate import CompleteSearch, Counting
 from dfopt.solvers.search import Search
 from dfopt.solvers.timed.annealing import MILD, MOVES_PER_TASK, TimedAnnealing
 from dfopt.solvers.timed.dispatch_rules import dispatch_by_score
-from dfopt.solvers.timed.tables import Integers, TimedTables, timed_tables
+from dfopt.solvers.timed.tables import TimedTables, timed_tables
 from dfopt.verify.energy import energy_bound
 
 MOST_TASKS = 500
@@ -37,9 +35,6 @@ MOST_ROWS = 250_000
 
 ROWS_GROWTH = 5
 """The next layers may have five times as many."""
-
-SHORTEST_REACH, LONGEST_REACH = 4, 10
-"""Neighbours of a schedule are searched with a reach of 4 places, then of up to 10."""
 
 FINENESS = 200
 """Limits are tried until a two hundredth of the objective decides nothing any more."""
@@ -90,15 +85,11 @@ class TimedSearch:
         if search.workers > 1:
             walker.start()
         try:
-            rows, improved = FIRST_ROWS, None
+            rows = FIRST_ROWS
             while rows <= MOST_ROWS:
                 search.enter(f"layers of {rows} partial schedules")
                 if self._prove(rows):
                     return True
-                if search.schedule is not improved:
-                    search.enter("neighbours of the best schedule")
-                    self._improve()
-                    improved = search.schedule
                 if not walker.is_alive():
                     search.enter("annealing of waiting tasks")
                     self.annealing.walk(MOVES_PER_ROW * rows // 2)
@@ -140,16 +131,6 @@ class TimedSearch:
                 too_high = limit
         return False
 
-    def _improve(self) -> None:
-        """Look for the best neighbour of the best schedule until there is none."""
-        search, reach = self.search, SHORTEST_REACH
-        while reach <= LONGEST_REACH:
-            known = search.schedule
-            near = corridor(self.tables, self.annealing.task_list()["task"], reach)
-            search_layers(search, near, search.objective or 0, FIRST_ROWS, as_beam=True)
-            # A schedule that annealing has found meanwhile has neighbours of its own.
-            reach = reach + 2 if search.schedule is known else SHORTEST_REACH
-
     def _search_below(self, limit: int, rows: int, *, as_beam: bool = False) -> bool:
         """Search for schedules below a limit; return whether the search was complete."""
         limit, is_complete = search_layers(self.search, self.tables, limit, rows, as_beam=as_beam)
@@ -169,7 +150,7 @@ def search_layers(
     search
         Of a timed instance; it has a schedule.
     tables
-        Those of the instance, or of a neighbourhood.
+        Those of the instance.
     limit
         Only what can end before it is kept.
     rows
@@ -199,18 +180,3 @@ def search_layers(
         limit = end
         search.found(tables.orders(layers.dispatches()))
     return limit, not layers.has_dropped()
-
-
-def corridor(tables: TimedTables, order: Integers, reach: int) -> TimedTables:
-    """Return the tables of an instance where only neighbours of a list of all tasks are left.
-
-    The tasks of a schedule stand in the list in the order of their starts. In a neighbour a task
-    may come before another one only if it is less than ``reach`` places behind it. There are
-    exponentially many neighbours, and layers of partial schedules find the best of them, because
-    only few sets of tasks can come first (for tours: Balas and Simonetti 2001).
-
-    Bounds that follow from them hold among the neighbours alone.
-    """
-    place = np.argsort(order)
-    is_far = place[:, None] - place[None, :] >= reach
-    return tables._replace(earlier=tables.earlier | is_far)

@@ -16,7 +16,7 @@ from dfopt.problem.result import Status
 from dfopt.solvers.search import Search, SearchOver
 from dfopt.solvers.timed.annealing import TimedAnnealing
 from dfopt.solvers.timed.dispatch_rules import dispatch_by_score
-from dfopt.solvers.timed.solve import TimedSearch, corridor, search_layers
+from dfopt.solvers.timed.solve import TimedSearch
 from dfopt.solvers.timed.tables import timed_tables
 from dfopt.verify import verify
 from dfopt.verify.counting import counted_bound
@@ -102,20 +102,6 @@ def test_annealing_finds_optima() -> None:
         found += search.objective == optimum(instance)
         tried += 1
     assert found >= 0.9 * tried
-
-
-def test_the_best_neighbour_of_a_schedule_is_found() -> None:
-    for instance in waiting_instances(150, seed=13):
-        search = badly_started(instance)
-        timed = TimedSearch(search)
-        start, order = search.objective, timed.annealing.task_list()["task"]
-        assert start is not None
-        # It is a neighbour of itself, and all schedules are neighbours if the reach is long.
-        for reach, least in ((1, start), (instance.task_count + 1, optimum(instance))):
-            near = corridor(timed.tables, order, reach)
-            found, is_complete = search_layers(search, near, start + 1, 1_000)
-            assert is_complete
-            assert found <= least, instance
 
 
 @pytest.mark.parametrize("waits", WAITS)
