@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Sequence
+from itertools import islice
 
 import numpy as np
 import numpy.typing as npt
@@ -145,15 +146,20 @@ class SupportList:
                     heapq.heappush(queue, (cost + more, wider, after, number, cost, state))
                     return
 
+        level, cheaper = -UNREACHED, 0
         while queue:
             cost, support, last, number, cost_before, previous = heapq.heappop(queue)
             if previous is not None:
                 enter_arc(previous, cost_before, number + 1)
             if (support, last) in before:
                 continue
+            if support not in rests and cost > level:
+                level, cheaper = cost, len(rests)
             if support not in rests and len(rests) == most:
+                # Of those that are reached at this cost all are listed or none.
                 ends = (potentials[one] + problem.finish[one] for one in members)
                 self.reach = min(self.reach, cost - 1 + min(ends))
+                rests = dict(islice(rests.items(), cheaper))
                 break
             if len(before) % STATES_PER_CHECK == 0:
                 self._check()
