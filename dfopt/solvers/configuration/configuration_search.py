@@ -72,8 +72,8 @@ CPUS_IN_NODES = 128
 """At most 4 nodes before the dives at a tight limit; with more than 32 CPUs fewer, which take as
 long as 4 with 32."""
 
-FIRST_NODES = 15
-"""At most 15 nodes before CP-SAT's count model is tried: they take about as long as that."""
+FIRST_NODES = 25
+"""At most 25 nodes before CP-SAT's count model is tried: they take about as long as that."""
 
 MOST_NODES = 200
 """At most 200 nodes for a proof that can be checked, where CP-SAT has one that cannot."""

@@ -45,6 +45,9 @@ MOST_SETS = 10_000
 MOST_SETS_OF_COSTS = 300
 """At most about 300 where costs limit the tasks of a CPU, so that each takes long to know."""
 
+GROWN = 40
+"""Beside them, 40 sets are grown, type by type, to larger ones that are nearly violated."""
+
 MOST_PRICED = 2_000
 """At most 2,000 supports of a group are priced exactly: those that are worth most at any cost."""
 
@@ -124,6 +127,7 @@ class SupportContents:
         self.threshold: int | None = None
         self.pool: dict[Content, None] = {}
         self._costs: _LimitedCosts | None = None
+        self._larger: dict[int, int] = {}
         self._arrange()
         self._small_sets = self._sets_of_few_types(MOST_SETS)
 
@@ -133,7 +137,7 @@ class SupportContents:
         narrower.threshold = threshold
         if any(self.listing.prices):
             narrower._costs = _LimitedCosts(self.listing, threshold)
-            narrower.pool = {}
+            narrower.pool, narrower._larger = {}, {}
             narrower._small_sets = narrower._sets_of_few_types(MOST_SETS_OF_COSTS)
             narrower.permitted = narrower._costs.permitted
         else:
@@ -239,17 +243,44 @@ class SupportContents:
     def violated(
         self, used: Mapping[tuple[int, int], float], known: Container[object]
     ) -> list[int]:
-        """Return small sets of types, none of them known, whose conditions these numbers violate.
+        """Return sets of types, none of them known, whose conditions these numbers violate.
 
-        There are too many sets to look at all of them.
+        There are too many sets to look at all of them. So the small sets are looked at one by one,
+        and the nearly violated ones among them are grown to larger sets.
         """
         supports = self.listing.supports[[index for _, index in used]]
+        amounts = np.array(list(used.values()))
+        types = np.arange(self.listing.types)
         sets, least = self._small_sets
-        touching = ((sets[:, None] & supports) != 0) @ np.array(list(used.values()))
-        gaps = np.round(least - touching, 6)
-        worst_first = np.argsort(-gaps, kind="stable")
-        violated = sets[worst_first[gaps[worst_first] > TOLERANCE]].tolist()
-        return [types for types in violated if types not in known][:MOST_ROWS]
+        sets = np.append(sets, np.array(list(self._larger), dtype=np.int64))
+        least = np.append(least, np.array(list(self._larger.values()), dtype=np.int64))
+        gaps = least - _touching(sets, supports, amounts)
+        found = dict(zip(sets.tolist(), gaps.tolist(), strict=True))
+        grown = sets[np.argsort(-gaps, kind="stable")[:GROWN]]
+        # From each of them on, the type is added that helps most.
+        for _ in range(self.listing.types - 2):
+            wider = grown[:, None] | np.left_shift(np.int64(1), types)
+            flat = wider.ravel()
+            counts = (flat[:, None] >> types & 1) @ self.sizes
+            gaps = -(-counts // self.capacity) - _touching(flat, supports, amounts)
+            gaps = gaps.reshape(wider.shape)
+            gaps[wider == grown[:, None]] = -np.inf
+            rows, best = np.arange(len(grown)), gaps.argmax(axis=1)
+            # Of the sets known before, more may be known than their numbers of tasks say.
+            nearest = zip(wider[rows, best].tolist(), gaps[rows, best].tolist(), strict=True)
+            found = dict(nearest) | found
+            grown = np.unique(wider[rows, best])
+            grown = grown[grown != (1 << self.listing.types) - 1]
+            if not len(grown):
+                break
+        new = sorted(
+            (types for types, gap in found.items() if gap > TOLERANCE and types not in known),
+            key=lambda types: (-round(found[types], 6), types.bit_count(), types),
+        )[:MOST_ROWS]
+        largest = int(self._small_sets[0][-1]).bit_count()
+        larger = (types for types in new if types.bit_count() > largest)
+        self._larger.update((types, self.touching(types)[0]) for types in larger)
+        return new
 
     def _sets_of_few_types(self, most: int) -> tuple[Integers, Integers]:
         """Return small sets of types, about this number, and how many CPUs touch each at least."""
@@ -382,3 +413,9 @@ def _heavy_first(tasks: Sequence[float]) -> list[int]:
     """Return the types whose tasks are worth something, the heaviest first."""
     types = [task_type for task_type, weight in enumerate(tasks) if weight > 0]
     return sorted(types, key=lambda task_type: -tasks[task_type])
+
+
+def _touching(sets: Integers, supports: Integers, amounts: Floats) -> Floats:
+    """Return by how many CPUs each set is touched."""
+    touching: Floats = ((sets[:, None] & supports) != 0) @ amounts
+    return touching
