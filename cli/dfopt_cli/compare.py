@@ -210,7 +210,7 @@ def compare_file(
 ) -> Comparison:
     """Return the comparison of one trace; doubts about the trace go to standard error."""
     from dfopt.compare import compare_trace, foresight_windows
-    from dfopt.compare.attainable.export import save_frontier
+    from dfopt.compare.attainable.schedule_traces import save_frontier
     from dfopt.compare.comparison import ONE_TRACE
     from dfopt.compare.cost_model_choice import chosen_model
     from dfopt.compare.written_times import usual_waits

@@ -145,7 +145,7 @@ def schedule_checked(
     recorded: str, claim: str, labels: LabelOptions, model: ModelOptions
 ) -> tuple[Verification, str]:
     """Return what is found about a schedule, and what it attains."""
-    from dfopt.compare.attainable.verify_schedule import verify_schedule
+    from dfopt.compare.attainable.schedule_traces import verify_schedule
     from dfopt.compare.cost_model_choice import chosen_model
     from dfopt.compare.dispatches import movable_or_timeline
 

@@ -2,7 +2,7 @@
 
 from dfopt.compare.attainable.frontier import FrontierRow, Scheduling, WaitingFrontier
 from dfopt.compare.compare import compare_trace
-from dfopt.compare.comparison import Comparison
+from dfopt.compare.comparison import Comparison, comparison_tables
 from dfopt.compare.comparison_parts import (
     Cause,
     CompareProgress,
@@ -14,7 +14,6 @@ from dfopt.compare.comparison_parts import (
 )
 from dfopt.compare.cost_model import CostModel, model_of_instance
 from dfopt.compare.domains import DomainComparison, DomainWindow
-from dfopt.compare.several_tables import comparison_tables
 from dfopt.compare.written_times import (
     WHOLE,
     PermittedWait,

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from dfopt import replace
 from dfopt.compare import CostModel
 from dfopt.compare.attainable.bound.proof_document import proof_document, write_proof
-from dfopt.compare.attainable.export import schedule_trace
+from dfopt.compare.attainable.schedule_traces import schedule_trace
 from dfopt.compare.dispatches import movable_dispatches
 from dfopt.files import schema
 from dfopt.trace import Trace, write_trace

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from dfopt import replace
 from dfopt.compare import CostModel
-from dfopt.compare.attainable.export import schedule_trace
+from dfopt.compare.attainable.schedule_traces import schedule_trace
 from dfopt.compare.dispatches import NONE, dispatches_of, movable_dispatches
 from dfopt.compare.paid import cost_of, realised_costs
 from dfopt.trace.stretches import first_disorder

@@ -10,13 +10,13 @@ from dfopt import replace
 from dfopt.compare import CompareProgress, CostModel, PermittedWait, compare_trace
 from dfopt.compare.attainable import frontier_of as module
 from dfopt.compare.attainable.check import check_schedule
-from dfopt.compare.attainable.export import save_frontier
 from dfopt.compare.attainable.frontier import Scheduling, WaitingFrontier
 from dfopt.compare.attainable.frontier_of import (
     cheapest_within,
     chosen_patience,
     frontier_of,
 )
+from dfopt.compare.attainable.schedule_traces import save_frontier
 from dfopt.compare.dispatches import Dispatches, movable_dispatches
 from dfopt.compare.paid import cost_of
 from dfopt.errors import DfoptError

@@ -9,8 +9,7 @@ from hypothesis import HealthCheck, assume, given, settings
 
 from dfopt import replace
 from dfopt.compare import CostModel
-from dfopt.compare.attainable.export import schedule_trace
-from dfopt.compare.attainable.verify_schedule import schedule_of, verify_schedule
+from dfopt.compare.attainable.schedule_traces import schedule_of, schedule_trace, verify_schedule
 from dfopt.compare.dispatches import movable_dispatches
 from dfopt.compare.paid import cost_of
 from dfopt.errors import FileError
