@@ -79,11 +79,8 @@ class Section(NamedTuple):
     ----------
     elements
         Rows ``ELEMENT``: the dispatches in the order of ``low``, then the others.
-    by_fragment, fragment_first
-        Shape (k,): the dispatches by fragment, then latest start; and shape (f + 1,): where each
-        fragment begins there.
     by_latest
-        Shape (k,): the dispatches by latest start alone.
+        Shape (k,): the dispatches by latest start.
     guided, guided_first
         Shape (k,): the dispatches by CPU and start in the guide, a schedule within the limits; and
         shape (m + 1,): where each CPU begins there.
@@ -102,8 +99,6 @@ class Section(NamedTuple):
     """
 
     elements: Rows
-    by_fragment: Integers
-    fragment_first: Integers
     by_latest: Integers
     guided: Integers
     guided_first: Integers

@@ -31,9 +31,10 @@ PREFERENCES = (
 FOR_BUSY = 3
 """Which of them suits busy CPUs."""
 
-DISPATCHES = (2_048, 512, 256, 128)
+DISPATCHES, DISPATCHES_IN_BUDGET = (512, 256, 128, 64), (2_048, 512, 256, 128)
 """Numbers of dispatches of a section, in one sweep over the schedule after the other. Short
-sections find what long ones overlook, since a beam holds more of what they can become."""
+sections find what long ones overlook, since a beam holds more of what they can become. The second
+ones are for where all waits together are limited."""
 
 WHOLE = 256
 """Where all waits together are limited, at most 256 dispatches stay together in one section:
@@ -135,9 +136,9 @@ def schedule_within(
             longest = int(wait * 2 ** search.random.gauss(0.0, WAIT_SPREAD))
             if limit.each is not None:
                 longest = min(longest, limit.each)
-            size = DISPATCHES[sweep % len(DISPATCHES)]
+            size = DISPATCHES_IN_BUDGET[sweep % len(DISPATCHES_IN_BUDGET)]
             if len(dispatches) <= WHOLE:
-                size = DISPATCHES[0]
+                size = DISPATCHES_IN_BUDGET[0]
             search.sweep(size, width, longest=longest if sweep % 3 == 0 else None)
     each, most = float(STEPS), MOST_STEPS
     if limit.total is not None:
@@ -168,7 +169,7 @@ def _longest_wait(search: ScheduleSearch, width: int, waits: int) -> int:
     for _ in range(waits):
         if most is not None:
             wait = min(wait, most)
-        if search.sweep(DISPATCHES[0], width, longest=wait):
+        if search.sweep(DISPATCHES_IN_BUDGET[0], width, longest=wait):
             longest_kept = wait
         else:
             shortest_broken = wait

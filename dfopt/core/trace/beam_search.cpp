@@ -11,8 +11,6 @@ BeamSearch::BeamSearch(const Section& section, const Settings& settings)
       partials_(settings.width + settings.safe), next_(partials_.size()) {
     PartialSchedule& root = partials_[0];
     root.starts.assign(section.dispatches().size(), far);
-    const std::span first = section.fragment_first.first(section.weights.size());
-    root.placed.assign(first.begin(), first.end());
     for (std::size_t cpu = 0; cpu < section.cpus.size(); ++cpu) {
         const Cpu& around = section.cpus[cpu];
         root.cpus.push_back({around.free_from, around.element_before, around.fixed_first,
@@ -102,13 +100,13 @@ std::optional<Found> BeamSearch::best() const {
             const CpuState& on = schedule.cpus[cpu];
             total.cost += closing(section_, cpu, on.before, on.passed);
         }
-        const auto& [starts, long_waits] = total.waits;
-        if (starts - of_guide.waits.starts > section_.limits.wait ||
+        const auto& [wait, long_waits] = total.waits;
+        if (wait - of_guide.waits.total > section_.limits.wait ||
             long_waits - of_guide.waits.long_waits > section_.limits.long_waits) {
             continue;
         }
         const double value = static_cast<double>(total.cost) +
-                             settings_.wait_price * static_cast<double>(starts) +
+                             settings_.wait_price * static_cast<double>(wait) +
                              settings_.long_price * static_cast<double>(long_waits);
         if (chosen == nothing || value < least) {
             chosen = kept;
@@ -124,7 +122,7 @@ std::optional<Found> BeamSearch::best() const {
 Found BeamSearch::traced(Index kept, const Total& total, const Total& of_guide) const {
     Found found{.placements = {},
                 .cost = total.cost - of_guide.cost,
-                .wait = total.waits.starts - of_guide.waits.starts,
+                .wait = total.waits.total - of_guide.waits.total,
                 .long_waits = total.waits.long_waits - of_guide.waits.long_waits,
                 .guide_cost = of_guide.cost};
     found.placements.reserve(partials_[kept].starts.size());

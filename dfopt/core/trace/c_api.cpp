@@ -24,21 +24,18 @@ bool are_begins(Integers first, std::size_t groups, Integers members) {
 namespace beam {
 
 // The arrays are those of Section, in this order.
-BeamSearch* beam_search(Rows<Element> elements, Integers by_fragment, Integers fragment_first,
-                        Integers by_latest, Integers guided, Integers guided_first, Integers woken,
-                        Integers woken_first, Rows<Fixed> fixed, Rows<Cpu> cpus, Integers matrix,
-                        Rows<double> weights, Rows<Limits> limits, Rows<Settings> settings) {
+BeamSearch* beam_search(Rows<Element> elements, Integers by_latest, Integers guided,
+                        Integers guided_first, Integers woken, Integers woken_first,
+                        Rows<Fixed> fixed, Rows<Cpu> cpus, Integers matrix, Rows<double> weights,
+                        Rows<Limits> limits, Rows<Settings> settings) {
     const std::size_t count = by_latest.size(), fragments = weights.size();
-    if (elements.size() < count || by_fragment.size() != count || guided.size() != count ||
-        limits.size() != 1 || settings.size() != 1 ||
-        (!matrix.empty() && matrix.size() != fragments * fragments) ||
-        !are_begins(fragment_first, fragments, by_fragment) ||
+    if (elements.size() < count || guided.size() != count || limits.size() != 1 ||
+        settings.size() != 1 || (!matrix.empty() && matrix.size() != fragments * fragments) ||
         !are_begins(guided_first, cpus.size(), guided) || !are_begins(woken_first, count, woken)) {
         return nullptr;
     }
-    const Section section{elements,     by_fragment, fragment_first, by_latest, guided,
-                          guided_first, woken,       woken_first,    fixed,     cpus,
-                          matrix,       weights,     limits[0]};
+    const Section section{elements, by_latest, guided, guided_first, woken,    woken_first,
+                          fixed,    cpus,      matrix, weights,      limits[0]};
     return new BeamSearch(section, settings[0]);
 }
 

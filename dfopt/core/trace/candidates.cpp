@@ -4,13 +4,6 @@
 
 namespace dfopt::beam {
 
-namespace {
-
-// At most this number of dispatches of a fragment are looked at, the most urgent ones.
-constexpr int most_seen = 24;
-
-} // namespace
-
 Candidates::Candidates(const Section& section, Index ahead, Index most_urgent)
     : section_(section), ahead_(ahead), most_urgent_(most_urgent),
       of_fragments_(section.fragments()), ready_(section.fragments() * section.cpus.size()),
@@ -27,11 +20,16 @@ void Candidates::survey(PartialSchedule& partial) {
         starts_[cpu] = std::max(partial.cpus[cpu].free, partial.now);
         gaps_[cpu] = gap(partial, cpu);
     }
+    std::ranges::fill(of_fragments_, OfFragment{});
+    std::ranges::fill(ready_, OnCpu{});
     fragments_.clear();
-    for (Index fragment = 0; fragment < section_.fragments(); ++fragment) {
-        survey_fragment(partial, fragment, reach);
-        if (of(fragment).soonest != nothing) fragments_.push_back(fragment);
+    waiting_ = since_ = 0;
+    Index& at = partial.placed_by_low;
+    while (at <= last && partial.has(at)) ++at;
+    for (Index row = at; row <= last && dispatches[row].low <= reach; ++row) {
+        if (!partial.has(row)) note(partial, row, reach);
     }
+    std::ranges::sort(fragments_);
     survey_urgent(partial);
 }
 
@@ -47,45 +45,38 @@ Time Candidates::gap(const PartialSchedule& partial, Index cpu) const {
     return far;
 }
 
-// Notes which dispatches of a fragment that are ready by the time `reach` could come next.
-void Candidates::survey_fragment(PartialSchedule& partial, Index fragment, Time reach) {
-    OfFragment& noted = of_fragments_[fragment] = {};
-    const std::span ready_on(&ready_[fragment * gaps_.size()], gaps_.size());
-    std::ranges::fill(ready_on, OnCpu{});
-    Index& at = partial.placed[fragment];
-    const Index end = section_.fragment_first[fragment + 1];
-    while (at < end && partial.has(section_.by_fragment[at])) ++at;
-    int seen = 0;
-    for (const Index row : section_.by_fragment.subspan(at, end - at)) {
-        if (partial.has(row)) continue;
-        if (seen++ == most_seen) break;
-        const Element& dispatch = section_.elements[row];
-        if (dispatch.low > reach) continue;
-        const Time ready = partial.ready_time(section_, row);
-        if (ready > reach) continue;
-        if (ready < noted.soonest_ready) {
-            noted.soonest = row;
-            noted.soonest_ready = ready;
-        }
-        // They come by their latest starts.
-        if (noted.most_urgent == nothing) {
-            noted.most_urgent = row;
-            noted.urgent_latest = dispatch.latest;
-        }
-        for (Index cpu = 0; cpu < std::ssize(gaps_); ++cpu) {
-            if (ready <= starts_[cpu]) note(ready_on[cpu], row, gaps_[cpu]);
-        }
+// Notes that a dispatch could come next if it is ready by the time `reach`.
+void Candidates::note(const PartialSchedule& partial, Index row, Time reach) {
+    if (const Time since = partial.since(section_, row); since <= partial.now) {
+        ++waiting_;
+        since_ += since;
     }
-}
-
-// Notes a dispatch that is ready when a CPU is free; they come by their latest starts.
-void Candidates::note(OnCpu& choice, Index row, Time gap) const {
-    if (choice.released == nothing) choice.released = row;
-    const Time length = section_.elements[row].length;
-    if (length > gap) return;
-    if (choice.fitting == nothing) choice.fitting = row;
-    if (choice.longest == nothing || length > section_.elements[choice.longest].length) {
-        choice.longest = row;
+    const Time ready = partial.ready_time(section_, row);
+    if (ready > reach) return;
+    const Element& dispatch = section_.elements[row];
+    OfFragment& noted = of_fragments_[dispatch.fragment];
+    if (noted.soonest == nothing) fragments_.push_back(dispatch.fragment);
+    if (ready < noted.soonest_ready) {
+        noted.soonest = row;
+        noted.soonest_ready = ready;
+    }
+    if (dispatch.latest < noted.urgent_latest) {
+        noted.most_urgent = row;
+        noted.urgent_latest = dispatch.latest;
+    }
+    const auto is_better = [&](Index than) {
+        return than == nothing || dispatch.latest < section_.elements[than].latest;
+    };
+    for (Index cpu = 0; cpu < std::ssize(gaps_); ++cpu) {
+        if (ready > starts_[cpu]) continue;
+        OnCpu& choice = ready_[dispatch.fragment * gaps_.size() + cpu];
+        if (is_better(choice.released)) choice.released = row;
+        if (dispatch.length > gaps_[cpu]) continue;
+        if (is_better(choice.fitting)) choice.fitting = row;
+        if (choice.longest == nothing ||
+            dispatch.length > section_.elements[choice.longest].length) {
+            choice.longest = row;
+        }
     }
 }
 

@@ -16,7 +16,7 @@ class Candidates {
         Index soonest = nothing; // the one that is ready first
         Time soonest_ready = far;
         Index most_urgent = nothing;
-        Time urgent_latest = far; // its latest start
+        Time urgent_latest = never; // its latest start
     };
 
     struct Urgent {
@@ -42,6 +42,10 @@ class Candidates {
 
     const OfFragment& of(Index fragment) const { return of_fragments_[fragment]; }
 
+    // The number of dispatches that wait, and the sum of the times since when they do.
+    std::int64_t waiting() const { return waiting_; }
+    Time since() const { return since_; }
+
     // The dispatches that have to start soonest.
     std::span<const Urgent> urgent() const { return urgent_; }
 
@@ -51,10 +55,11 @@ class Candidates {
     };
 
     Time gap(const PartialSchedule& partial, Index cpu) const;
-    void survey_fragment(PartialSchedule& partial, Index fragment, Time reach);
+    void note(const PartialSchedule& partial, Index row, Time reach);
     void survey_urgent(PartialSchedule& partial);
-    void note(OnCpu& choice, Index row, Time gap) const;
 
+    std::int64_t waiting_ = 0;
+    Time since_ = 0;
     const Section& section_;
     const Index ahead_, most_urgent_;
     std::vector<Index> fragments_;

@@ -3,7 +3,6 @@
 #include "timeline.hpp"
 
 #include <algorithm>
-#include <limits>
 
 namespace dfopt::beam {
 
@@ -59,11 +58,21 @@ bool Children::has_room(double key) const {
 
 // Returns the least that any child pays for switches, idle time and waiting.
 double Children::least_paid(const PartialSchedule& partial) const {
-    // The waits that are known fall when a dispatch is placed long before the next of its task.
-    if (settings_.wait_price > 0) return -std::numeric_limits<double>::infinity();
     Time idle = -partial.busy;
     for (const CpuState& on : partial.cpus) idle += std::max(on.free, partial.now);
-    return static_cast<double>(partial.cost) + settings_.idle * static_cast<double>(idle);
+    return static_cast<double>(partial.cost) + settings_.idle * static_cast<double>(idle) +
+           price_of(partial.waits, waited(partial.now));
+}
+
+// Returns for how long those have waited by a time that wait now.
+Time Children::waited(Time time) const {
+    return candidates_.waiting() * time - candidates_.since();
+}
+
+// Returns what waits cost, together with `more` time of waiting.
+double Children::price_of(const Waits& waits, Time more) const {
+    return settings_.wait_price * static_cast<double>(waits.total + more) +
+           settings_.long_price * static_cast<double>(waits.long_waits);
 }
 
 // Returns whether all CPUs but one are free when the guide needs them, whatever comes next.
@@ -148,8 +157,8 @@ void Children::consider(Index parent, const PartialSchedule& partial, Index row,
     waits.add(section_, dispatch, start,
               previous == nothing ? -far : partial.end_of(section_, previous));
     double paid = static_cast<double>(cost) + settings_.idle * static_cast<double>(idle);
-    paid += settings_.wait_price * static_cast<double>(waits.starts) +
-            settings_.long_price * static_cast<double>(waits.long_waits);
+    const Time since = partial.since(section_, row);
+    paid += price_of(waits, waited(then) - (since <= partial.now ? then - since : 0));
     // What waits now and is not held costs no less later.
     double key = paid + settings_.waiting * not_held_;
     if (!has_room(key)) return;

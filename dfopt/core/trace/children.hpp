@@ -56,6 +56,8 @@ class Children {
     void follow_guide(PartialSchedule& partial);
     void consider(Index parent, const PartialSchedule& partial, Index row, Index cpu);
 
+    Time waited(Time time) const;
+    double price_of(const Waits& waits, Time more) const;
     double least_paid(const PartialSchedule& partial) const;
     bool is_ahead_beside(const PartialSchedule& partial, Index cpu) const;
     bool has_room(double key) const;

@@ -10,19 +10,23 @@
 namespace dfopt::beam {
 
 struct Waits {
-    Time starts = 0; // the sum of all starts, less the times at which waits begin
+    Time total = 0;
     std::int64_t long_waits = 0;
 
-    // Adds the wait of a dispatch that starts at a time, and its part of the next wait of its task:
-    // from that wait's start will be subtracted when it begins.
+    // Adds the wait from `since` to `until`, if that is later.
+    void add(Time since, Time until, Time long_wait) {
+        const Time wait = std::max<Time>(until - since, 0);
+        total += wait;
+        long_waits += wait > long_wait;
+    }
+
+    // Adds the wait of a dispatch that starts at a time, and that of the next one of its task if it
+    // starts outside the section.
     void add(const Section& section, const Element& dispatch, Time start, Time previous_end) {
         const Time long_wait = section.limits.long_wait;
-        starts += start;
-        long_waits += start - std::max(dispatch.since, previous_end) > long_wait;
-        if (dispatch.next_since == far) return;
-        const Time since = std::max(dispatch.next_since, start + dispatch.length);
-        starts -= since;
-        if (dispatch.next_start != nothing) long_waits += dispatch.next_start - since > long_wait;
+        add(std::max(dispatch.since, previous_end), start, long_wait);
+        if (dispatch.next_start == nothing) return;
+        add(std::max(dispatch.next_since, start + dispatch.length), dispatch.next_start, long_wait);
     }
 };
 
@@ -36,8 +40,8 @@ struct CpuState {
 struct PartialSchedule {
     std::vector<Time> starts; // of each dispatch, or `far`
     std::vector<CpuState> cpus;
-    std::vector<Index> placed;  // all dispatches before these places in Section::by_fragment have
-    Index placed_by_latest = 0; // been placed, and all before this one in Section::by_latest
+    Index placed_by_low = 0;    // all dispatches before this one have been placed,
+    Index placed_by_latest = 0; // and all before this one in Section::by_latest
     Cost cost = 0;
     Time now = 0;            // the latest start so far
     std::uint64_t hash = 0;  // of how much has been placed of each fragment
@@ -51,6 +55,14 @@ struct PartialSchedule {
 
     Time end_of(const Section& section, Index row) const {
         return starts[row] + section.elements[row].length;
+    }
+
+    // Returns when the wait of a dispatch begins; `far` if what is before it has not been placed.
+    Time since(const Section& section, Index row) const {
+        const Element& dispatch = section.elements[row];
+        if (dispatch.previous == nothing) return dispatch.since;
+        if (!has(dispatch.previous)) return far;
+        return std::max(dispatch.since, end_of(section, dispatch.previous));
     }
 
     // Returns when a dispatch is ready; `far` if what it waits for has not been placed.

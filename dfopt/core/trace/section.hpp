@@ -60,10 +60,8 @@ struct Limits {
 };
 
 struct Section {
-    std::span<const Element> elements;     // the dispatches in the order of `low`, then the others
-    std::span<const Index> by_fragment;    // the dispatches by fragment, then latest start
-    std::span<const Index> fragment_first; // where each fragment begins there
-    std::span<const Index> by_latest;      // the dispatches by latest start alone
+    std::span<const Element> elements; // the dispatches in the order of `low`, then the others
+    std::span<const Index> by_latest;  // the dispatches by latest start
     std::span<const Index> guided; // by CPU and start in the guide, a schedule within the limits
     std::span<const Index> guided_first;
     std::span<const Index> woken; // which dispatches each one wakes

@@ -38,8 +38,7 @@ class Sections:
         For how long each of them may wait; None: no such limit.
     gives_way
         Whether dispatches start as late as they may in the given order, which leaves the most room
-        to sections before them. Costs stay what they are, but waits do not. Partial schedules
-        are alike then if they have done as much of each fragment.
+        to sections before them. Costs stay what they are, but waits do not.
     """
 
     def __init__(
@@ -61,9 +60,8 @@ class Sections:
         fragments = int(dispatches.fragment.max()) + 1
         uses = np.maximum(np.bincount(dispatches.fragment, minlength=fragments), 1)
         self._weights = np.bincount(dispatches.fragment, entry, fragments) / uses
-        # Where waits share a budget, it matters which dispatches of a fragment have run.
-        alike = dispatches.fragment if gives_way else np.arange(count)
-        self._codes = np.random.default_rng(0).integers(2**60, size=max(count, fragments))[alike]
+        codes = np.random.default_rng(0).integers(2**60, size=fragments)
+        self._codes = codes[dispatches.fragment]
         self._arrange_blocks()
         index = np.arange(count)
         self._order = np.lexsort((index, dispatches.length > 0, start))
@@ -265,17 +263,14 @@ class Sections:
         if matrix.size:
             matrix = matrix[np.ix_(used, used)]
         inside = elements[:count]
-        index, latest, fragment = np.arange(count), inside["latest"], inside["fragment"]
-        by_fragment = np.lexsort((index, latest, fragment))
+        index = np.arange(count)
         guide_cpu, waker = self.cpu[self._inside], inside["waker"]
         guided = np.lexsort((index, inside["length"] > 0, inside["guide_start"], guide_cpu))
         woken = np.flatnonzero(waker != NOTHING)
         woken = woken[np.argsort(waker[woken], kind="stable")]
         return Section(
             elements=elements,
-            by_fragment=by_fragment,
-            fragment_first=_begins(fragment[by_fragment], len(used)),
-            by_latest=np.lexsort((index, latest)),
+            by_latest=np.lexsort((index, inside["latest"])),
             guided=guided,
             guided_first=_begins(guide_cpu[guided], cpus),
             woken=woken,
