@@ -1,29 +1,24 @@
 """Branch and price: decides whether a schedule within a limit exists, after the LP alone failed.
 
 Every node adds a branching decision: a limit on how many CPUs may have a feature that the LP gave
-to a fractional number of them (see :mod:`~dfopt.solvers.configuration.contents`). At the last limit
-in question the LP has hardly a CPU to spare, so that few nodes are enough.
+to a fractional number of them (see :mod:`~dfopt.solvers.configuration.branching_rules`). At the
+last limit in question the LP has hardly a CPU to spare, so that few nodes are enough.
 """
 
 from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 from math import floor
 
-from dfopt.solvers.branch_and_price.cases import CountedCase
 from dfopt.solvers.branch_and_price.linear_program import Undecided
-from dfopt.solvers.configuration.column_generation import ColumnGeneration, Refuting, Solution
-from dfopt.solvers.configuration.contents import (
-    RULES,
-    Column,
-    Feature,
-    Pool,
-    RemainingProblem,
-    VisitsPair,
-    paired_fragments,
-)
+from dfopt.solvers.configuration.branching_rules import RULES, Feature, VisitsPair
+from dfopt.solvers.configuration.column_generation import ColumnGeneration
+from dfopt.solvers.configuration.columns import Column, ColumnPool
+from dfopt.solvers.configuration.master import Solution
+from dfopt.solvers.configuration.proof_tree import ProofCase
+from dfopt.solvers.configuration.remaining_problem import RemainingProblem
 
 FRACTION = 1e-5
 """A value counts as an integer if it differs from one by at most this fraction."""
@@ -39,9 +34,6 @@ DIVE_EVERY = 5
 
 log = logging.getLogger(__name__)
 
-Case = CountedCase[Feature, Refuting | None]
-"""A node: how many CPUs may have some features, and why there is no schedule in this case."""
-
 Dive = Callable[[RemainingProblem, Solution], tuple[Column, ...] | None]
 
 
@@ -52,39 +44,37 @@ class BranchAndPrice:
     ----------
     problem
         The root.
-    solution
-        The solution of its LP.
-    limit
-        The most that any CPU may cost; under total-penalty, the most that all may cost together.
     pool
         All columns known.
+    limit
+        The most that any CPU may cost; under total-penalty, the most that all may cost together.
     check
         Called often; may end the search by an exception.
     dive
         Looks for a schedule at a node.
     """
 
-    def __init__(  # noqa: PLR0913
+    def __init__(
         self,
         problem: RemainingProblem,
-        solution: Solution,
+        pool: ColumnPool,
         limit: int,
-        *,
-        pool: Pool,
         check: Callable[[], None],
         dive: Dive,
     ) -> None:
         self._pool = pool
-        self.limit = limit
+        self._limit = limit
         self._check = check
         self._dive = dive
         self.nodes = 0
         self.problem = problem
-        self.root = Case(problem.limits, None)
-        self._waiting = [(self.root, solution)]
+        self.root = ProofCase(problem.limits, None)
+        self._waiting: list[tuple[ProofCase, Solution]] | None = None
         self._undecided = False
 
-    def search(self, most_nodes: int | None = None) -> tuple[Column, ...] | None:
+    def search(
+        self, solution: Solution, most_nodes: int | None = None
+    ) -> tuple[Column, ...] | None:
         """Return columns that are a schedule; None when there is none.
 
         Then the leaves of the tree below ``root`` say why. After too many nodes, a second call
@@ -92,6 +82,8 @@ class BranchAndPrice:
 
         Parameters
         ----------
+        solution
+            The solution of the LP of the root.
         most_nodes
             At most this number of nodes are looked at, by all calls together.
 
@@ -101,6 +93,8 @@ class BranchAndPrice:
             When rounding errors hide the answer, or nothing is left to branch on, or there are
             too many nodes.
         """
+        if self._waiting is None:
+            self._waiting = [(self.root, solution)]
         waiting = self._waiting
         while waiting:
             if most_nodes is not None and self.nodes >= most_nodes:
@@ -108,14 +102,16 @@ class BranchAndPrice:
             case, solution = waiting.pop()
             node = self.problem.within(case.limits)
             self.nodes += 1
-            found = _schedule(solution)
-            if found is None and self.nodes % DIVE_EVERY == 0:
-                found = self._dive(node, solution)
-            if found is not None:
+            if _is_schedule(solution):
                 # On a coarse grid, or with CPUs whose idleness costs something, it may cost more
                 # than the limit: then this leaf stays open.
                 self._undecided = True
-                return found
+                return tuple(column for column, use in solution.used for _ in range(round(use)))
+            if self.nodes % DIVE_EVERY == 0:
+                found = self._dive(node, solution)
+                if found is not None:
+                    self._undecided = True
+                    return found
             branch = _branch(node, solution)
             log.debug("node %d, %d waiting: branch on %s", self.nodes, len(waiting), branch)
             if branch is None:
@@ -128,8 +124,8 @@ class BranchAndPrice:
         return None
 
     def _children(
-        self, case: Case, parent: Solution, feature: Feature, use: float
-    ) -> Iterator[tuple[Case, Solution]]:
+        self, case: ProofCase, parent: Solution, feature: Feature, use: float
+    ) -> Iterator[tuple[ProofCase, Solution]]:
         """Yield the children that are possible: more CPUs have a feature, or fewer have it."""
         whole = 0, sum(self.problem.cpus)
         least, most = case.limits.get(feature, whole)
@@ -138,15 +134,10 @@ class BranchAndPrice:
             return
         fewer, more = case.split(feature, floor(use), whole)
         for child in (more, fewer):
-            relaxation = ColumnGeneration(
-                self.problem.within(child.limits),
-                self.limit,
-                self._pool,
-                self._check,
-                start=parent.duals,
-            )
+            problem = self.problem.within(child.limits)
+            relaxation = ColumnGeneration(problem, self._pool, self._check, start=parent.duals)
             try:
-                solution = relaxation.decide()
+                solution = relaxation.decide(self._limit)
             except Undecided:
                 self._undecided = True
                 continue
@@ -155,11 +146,8 @@ class BranchAndPrice:
                 yield child, solution
 
 
-def _schedule(solution: Solution) -> tuple[Column, ...] | None:
-    """Return the columns of a solution in integers; None if it is fractional."""
-    if any(abs(use - round(use)) > FRACTION for _, use in solution.used):
-        return None
-    return tuple(column for column, use in solution.used for _ in range(round(use)))
+def _is_schedule(solution: Solution) -> bool:
+    return all(abs(use - round(use)) <= FRACTION for _, use in solution.used)
 
 
 def _branch(node: RemainingProblem, solution: Solution) -> tuple[Feature, float] | None:
@@ -169,17 +157,7 @@ def _branch(node: RemainingProblem, solution: Solution) -> tuple[Feature, float]
     the number of these CPUs is far from an integer. Of pairs, one comes first that adds the fewest
     fragments to those in limited pairs, since each of them doubles the number of patterns.
     """
-    paired = paired_fragments(node.limits)
-
-    def added(feature: Feature) -> int:
-        """Return how many fragments a feature adds to those in limited pairs."""
-        return len(paired_fragments([*node.limits, feature])) - len(paired)
-
-    def is_affordable(feature: Feature) -> bool:
-        number = len(paired) + added(feature)
-        is_small = node.data.table_entries << number <= MOST_PATTERN_ENTRIES
-        return not isinstance(feature, VisitsPair) or (number <= MOST_PAIRED and is_small)
-
+    paired = set(node.paired_fragments)
     for rule in RULES:
         uses: Counter[Feature] = Counter()
         for column, number in solution.used:
@@ -189,12 +167,29 @@ def _branch(node: RemainingProblem, solution: Solution) -> tuple[Feature, float]
         candidates = [
             feature
             for feature, fraction in fractions.items()
-            if fraction > FRACTION and is_affordable(feature)
+            if fraction > FRACTION and _is_affordable(node, feature)
         ]
         if candidates:
             feature = min(
                 candidates,
-                key=lambda feature: (added(feature), -fractions[feature] / uses[feature]),
+                key=lambda candidate: (
+                    _added(candidate, paired),
+                    -fractions[candidate] / uses[candidate],
+                ),
             )
             return feature, uses[feature]
     return None
+
+
+def _added(feature: Feature, paired: Set[int]) -> int:
+    """Return how many fragments a feature adds to those in limited pairs."""
+    return len({*feature.fragments} - paired) if isinstance(feature, VisitsPair) else 0
+
+
+def _is_affordable(node: RemainingProblem, feature: Feature) -> bool:
+    """Return whether pricing can handle a feature: each fragment doubles the number of patterns."""
+    if not isinstance(feature, VisitsPair):
+        return True
+    paired = len({*node.paired_fragments, *feature.fragments})
+    entries = node.data.table_entries << paired
+    return paired <= MOST_PAIRED and entries <= MOST_PATTERN_ENTRIES

@@ -20,34 +20,26 @@ import random
 from collections.abc import Callable
 from contextlib import suppress
 
-from dfopt.errors import MethodError
 from dfopt.problem.certificate import Certificate, CompleteSearch
 from dfopt.problem.instance import Objective
-from dfopt.problem.penalties import PenaltyMatrix
 from dfopt.solvers import parts
-from dfopt.solvers.aggregation import Aggregation, has_moderate_sizes, task_classes
+from dfopt.solvers.aggregation import Aggregation, task_classes
 from dfopt.solvers.branch_and_price.linear_program import Undecided
 from dfopt.solvers.configuration.branch_and_price import BranchAndPrice
-from dfopt.solvers.configuration.column_generation import ColumnGeneration, Solution
-from dfopt.solvers.configuration.contents import (
-    Column,
-    Pool,
-    RemainingProblem,
-    columns_of,
-    orders_of,
-)
+from dfopt.solvers.configuration.column_generation import ColumnGeneration
+from dfopt.solvers.configuration.columns import Column, ColumnPool, columns_of, orders_of
 from dfopt.solvers.configuration.diving import Diving
 from dfopt.solvers.configuration.last_cpus import fill_last_cpus
+from dfopt.solvers.configuration.master import Solution
 from dfopt.solvers.configuration.pricing import PricedProblem
 from dfopt.solvers.configuration.pricing_data import PricingData
 from dfopt.solvers.configuration.proof_tree import (
-    bound_by,
     branching_certificate,
-    in_smallest_numbers,
-    proof_of,
+    claim,
+    shorter,
 )
-from dfopt.solvers.heuristics import first_schedule
-from dfopt.solvers.heuristics.local_search import walk_slowly, walking_beside
+from dfopt.solvers.configuration.remaining_problem import RemainingProblem
+from dfopt.solvers.heuristics.local_search import walk_slowly
 from dfopt.solvers.search import Search
 
 FEW = 4
@@ -72,8 +64,8 @@ CPUS_IN_NODES = 128
 """At most 4 nodes before the dives at a tight limit; with more than 32 CPUs fewer, which take as
 long as 4 with 32."""
 
-FIRST_NODES = 25
-"""At most 25 nodes before CP-SAT's count model is tried: they take about as long as that."""
+FIRST_NODES = 15
+"""At most 15 nodes before CP-SAT's count model is tried: they take about as long as that."""
 
 MOST_NODES = 200
 """At most 200 nodes for a proof that can be checked, where CP-SAT has one that cannot."""
@@ -106,12 +98,12 @@ class ConfigurationSearch:
             cpu_groups=search.cpu_groups,
             classes=task_classes(search.types, search.form, search.instance.task_count),
         )
-        self._pool: Pool = {}
+        self._pool = ColumnPool()
         self._random = random.Random(search.seed)
         self._solutions: dict[int, Solution] = {}
         self._problem = self._whole_problem()
         self._spare: dict[int, float] = {}
-        self._tree: BranchAndPrice | None = None
+        self._tree: tuple[int, BranchAndPrice] | None = None
 
     def solve(self) -> None:
         """Raise the bound and look for schedules until they meet."""
@@ -179,14 +171,10 @@ class ConfigurationSearch:
             self._check_within(limit)()
             self.search.enter(f"linear program, limit {limit}")
             relaxation = ColumnGeneration(
-                self._problem,
-                limit,
-                self._pool,
-                self._check_within(limit),
-                on_priced=lambda priced: self._learn(priced, limit),
+                self._problem, self._pool, self._check_within(limit), self._learn
             )
             try:
-                solution = relaxation.decide()
+                solution = relaxation.decide(limit)
             except Undecided:
                 self._leave_to_cp_sat(limit)
                 self._check_within(limit)()
@@ -228,14 +216,10 @@ class ConfigurationSearch:
         solution = self._decided(limit)
         if solution is not None and limit not in self._spare:
             relaxation = ColumnGeneration(
-                self._problem,
-                limit,
-                self._pool,
-                self._check_within(limit),
-                start=solution.duals,
+                self._problem, self._pool, self._check_within(limit), start=solution.duals
             )
             with suppress(Undecided):
-                solution = relaxation.decide(cpus) or solution
+                solution = relaxation.decide(limit, spare=cpus) or solution
             self._solutions[limit] = solution
             self._spare[limit] = (1 - solution.value) * cpus
         return self._spare.get(limit, 1.0) < LITTLE
@@ -271,19 +255,20 @@ class ConfigurationSearch:
         if solution is None:
             return
         self.search.enter(f"branching, limit {limit}")
-        if self._tree is None or self._tree.limit != limit:
-            self._tree = BranchAndPrice(
+        if self._tree is None or self._tree[0] != limit:
+            branching = BranchAndPrice(
                 self._problem,
-                solution,
+                self._pool,
                 limit,
-                pool=self._pool,
-                check=self._check_within(limit),
-                dive=lambda problem, there: self._dive(limit, problem, there),
+                self._check_within(limit),
+                lambda problem, there: self._dive(limit, problem, there),
             )
+            self._tree = limit, branching
+        branching = self._tree[1]
         try:
-            columns = self._tree.search(most_nodes)
+            columns = branching.search(solution, most_nodes)
             if columns is None:
-                self._refute_by_tree(self._tree)
+                self._refute_by_tree(limit, branching)
             elif not self._found(columns, limit):
                 # On a coarse cost grid contents seem cheaper than they are; and the LP does not
                 # know what idle CPUs cost.
@@ -343,9 +328,8 @@ class ConfigurationSearch:
         bounds = (self.search.lower_bound, limit)
         decide(self.search, lambda: CountModel(self.search, bounds), limit + 1)
 
-    def _refute_by_tree(self, branching: BranchAndPrice) -> None:
+    def _refute_by_tree(self, limit: int, branching: BranchAndPrice) -> None:
         """Report that no schedule keeps a limit, with the tree as the proof if it is not large."""
-        limit = branching.limit
         certificate: Certificate = CompleteSearch(threshold=limit, solver="branch and price")
         try:
             tree, problem, check = branching.root, branching.problem, self.search.check
@@ -367,13 +351,12 @@ class ConfigurationSearch:
         refuted = priced.refuted(known, limit)
         if refuted < known:
             return
-        bound, smallest = bound_by(priced, refuted), priced
+        bound, certificate = claim(priced, refuted)
         try:
-            prices, check = priced.prices, priced.check
-            smallest = in_smallest_numbers(priced.problem, prices, bound - 1, check) or priced
+            certificate = shorter(priced, bound, certificate)
         finally:
             # The bound is kept, whatever ends the search now.
-            self.search.proved(bound, proof_of(smallest, bound))
+            self.search.proved(bound, certificate)
 
     def _reached(self, solution: Solution) -> int:
         """Return the least limit that the columns of a solution keep."""
@@ -398,9 +381,10 @@ class ConfigurationSearch:
             self._problem = self._whole_problem()
             if self._problem.data.cost_grid.unit != data.cost_grid.unit:
                 # Costs that were rounded in another unit would count as less than they are.
-                self._pool.clear()
+                self._pool = ColumnPool()
                 self._solutions.clear()
-        self._pool.update(dict.fromkeys(columns_of(data, self.search.contents())))
+        for column in columns_of(data, self.search.contents()):
+            self._pool.add(column)
 
     def _whole_problem(self) -> RemainingProblem:
         is_total = self.search.instance.objective is Objective.TOTAL_PENALTY
@@ -411,56 +395,3 @@ class ConfigurationSearch:
     def _objective(self) -> int:
         assert self.search.objective is not None
         return self.search.objective
-
-
-def solve_by_configurations(search: Search) -> None:
-    """Find and prove the optimum by the configuration LP, dives, and branch and price.
-
-    Raises
-    ------
-    MethodError
-        Under a matrix, with releases or precedence, and where sizes are too large.
-    """
-    instance = search.instance
-    if isinstance(instance.penalty, PenaltyMatrix) or instance.is_timed:
-        raise MethodError(
-            "configuration is made for the penalties f and g without releases and precedence; "
-            "use cp-sat or auto",
-            place="method",
-        )
-    if not has_moderate_sizes(search):
-        raise MethodError(
-            "the sizes are too large for configuration, whose tables grow with the capacity; "
-            "use a coarser unit, or cp-sat or auto",
-            place="method",
-        )
-    if search.schedule is None:
-        search.enter("local search")
-        first_schedule.improve(search, effort=0.2 if search.workers > 1 else 1.0)
-    search.check()
-    with walking_beside(search):
-        settle_idle_costs(search)
-        ConfigurationSearch(search).solve()
-
-
-def settle_idle_costs(search: Search) -> None:
-    """Let the count model decide where the costs of idle CPUs matter.
-
-    A CPU that runs nothing may have to write back what its cache held at the start. The linear
-    program assumes that an idle CPU costs nothing. That does no harm where the limit is at least
-    the cost of an idle CPU.
-    """
-    idle = max(start.idle for start in search.form.starts)
-    if search.lower_bound >= idle:
-        return
-    from dfopt.solvers.cp_sat.count_model import CountModel
-    from dfopt.solvers.cp_sat.runner import decide, minimise
-
-    search.enter("count model")
-    assert search.objective is not None
-    if search.instance.objective is not Objective.TOTAL_PENALTY and search.objective > idle:
-        bounds = (search.lower_bound, idle - 1)
-        if not decide(search, lambda: CountModel(search, bounds), idle):
-            return
-    minimise(search, lambda bounds: CountModel(search, bounds))
-    search.check()

@@ -10,13 +10,14 @@ from __future__ import annotations
 import logging
 import random
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from operator import itemgetter
 
 from dfopt.solvers.branch_and_price.linear_program import Undecided
-from dfopt.solvers.configuration.column_generation import ColumnGeneration, Solution
-from dfopt.solvers.configuration.contents import Column, Pool, RemainingProblem
+from dfopt.solvers.configuration.column_generation import ColumnGeneration
+from dfopt.solvers.configuration.columns import Column, ColumnPool
+from dfopt.solvers.configuration.master import Solution
+from dfopt.solvers.configuration.remaining_problem import RemainingProblem
 
 WHOLE = 0.999
 """A column with at least this value in the LP counts as used by a whole CPU."""
@@ -55,7 +56,7 @@ class Diving:
     """
 
     problem: RemainingProblem
-    pool: Pool
+    pool: ColumnPool
     limit: int
     check: Callable[[], None]
     source: random.Random
@@ -88,7 +89,7 @@ class Diving:
                 break
             is_total = left.data.limit is None
             rest = limit - sum(column.cost for column in chosen) if is_total else limit
-            if rest >= 0 and not deeper.tasks.any():
+            if rest >= 0 and not deeper.stock.tasks.any():
                 return (*fixed, *chosen)
             log.debug("dive: %d columns fixed, %d more chosen", len(fixed), len(chosen))
             following = self._solved(deeper, rest, solution, spare) if rest >= 0 else None
@@ -113,33 +114,37 @@ class Diving:
         self, problem: RemainingProblem, limit: int, before: Solution, spare: float
     ) -> Solution | None:
         """Return the solution of what is left; None if it cannot be scheduled."""
-        if any(problem.cpus):
-            with suppress(Undecided):
-                return ColumnGeneration(
-                    problem, limit, self.pool, self.check, start=before.duals
-                ).decide(spare)
-        return None
+        if not any(problem.cpus):
+            return None
+        try:
+            relaxation = ColumnGeneration(problem, self.pool, self.check, start=before.duals)
+            return relaxation.decide(limit, spare)
+        except Undecided:
+            return None
 
     def _chosen(
         self, problem: RemainingProblem, solution: Solution, avoided: set[Column]
     ) -> tuple[list[Column], RemainingProblem]:
         """Return the columns to fix next, whole ones or else large ones, and what is left."""
-        chosen: list[Column] = []
+        whole: list[Column] = []
         left = problem
-
-        def choose(column: Column) -> None:
-            nonlocal left
-            # Several columns may hold more of a class than there is, together.
-            if column not in avoided and left.has_room_for(column):
-                chosen.append(column)
-                left = left.without(column)
-
         for column, use in solution.used:
             for _ in range(int(use + 1 - WHOLE)):
-                choose(column)
-        if not chosen:
-            noisy = [(use + NOISE * self.source.random(), column) for column, use in solution.used]
-            for _, column in sorted(noisy, key=itemgetter(0), reverse=True):
-                if len(chosen) < -(-sum(problem.cpus) // SHARE):
-                    choose(column)
-        return chosen, left
+                # Several columns may hold more of a class than there is, together.
+                if column not in avoided and left.has_room_for(column):
+                    whole.append(column)
+                    left = left.without(column)
+        if whole:
+            return whole, left
+        candidates = [
+            (use + NOISE * self.source.random(), column)
+            for column, use in solution.used
+            if column not in avoided
+        ]
+        candidates.sort(key=itemgetter(0), reverse=True)
+        several = -(-sum(problem.cpus) // SHARE)
+        for _, column in candidates:
+            if len(whole) < several and left.has_room_for(column):
+                whole.append(column)
+                left = left.without(column)
+        return whole, left

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from itertools import chain, combinations, islice
+from itertools import islice
 
 import numpy as np
 
@@ -25,21 +25,80 @@ from dfopt.native.pricing import (
     PricedOptions,
 )
 from dfopt.solvers.branch_and_price.linear_program import TOLERANCE
-from dfopt.solvers.configuration.contents import (
-    Column,
-    CpuContent,
-    HoldsAtLeast,
-    OpensWithToken,
-    Prices,
-    RemainingProblem,
-    VisitsFragment,
-    VisitsPair,
-    paired_fragments,
-)
+from dfopt.solvers.configuration.branching_rules import HoldsAtLeast, OpensWithToken, VisitsFragment
+from dfopt.solvers.configuration.columns import Column, CpuContent
+from dfopt.solvers.configuration.prices import Duals, Prices
 from dfopt.solvers.configuration.pricing_data import CpuGroup
+from dfopt.solvers.configuration.remaining_problem import RemainingProblem, VisitPattern
 
 MOST_COLUMNS = 40
 """One pricing returns at most 40 columns for each group of CPUs."""
+
+
+class PricedGroup:
+    """The priced contents that a CPU of one group can hold.
+
+    Parameters
+    ----------
+    problem
+        The tasks to hold, and the limits on contents, with their prices and options.
+    group
+        The CPUs.
+    pattern
+        Which of the fragments whose pairs are limited it visits.
+    """
+
+    def __init__(self, problem: PricedProblem, group: CpuGroup, pattern: VisitPattern) -> None:
+        self._prices = problem.prices
+        start = group.start
+        fragments = np.ones(problem.problem.data.fragments, CPU_FRAGMENT)
+        fragments["is_spared"] = [start.spares_entry(number) for number in range(len(fragments))]
+        fragments["may_miss"][list(pattern.visited)] = 0
+        fragments["may_visit"][list(pattern.missed)] = 0
+        self._priced = PricedContents(
+            problem.options,
+            fragments,
+            arrival=start.arrival,
+            departure=start.departure,
+            worth=pattern.worth(problem.prices),
+        )
+        self._check = problem.check
+        self._advance()
+        self.release = self._priced.release
+
+    def _advance(self) -> None:
+        while not self._priced.advance():
+            self._check()
+
+    def largest(self, limit: int | None) -> int:
+        """Return the most that is held at a cost of at most ``limit``; nothing is worth 0."""
+        return self._priced.largest(ANY if limit is None else limit)
+
+    def contents(self, limit: int | None, most: int) -> list[tuple[CpuContent, int]]:
+        """Return the most valuable contents, one of each size, with their costs.
+
+        Where costs are priced, the value of a content gives its cost.
+
+        Parameters
+        ----------
+        limit
+            The most that they cost; None where costs are not limited, but priced.
+        most
+            The number of contents returned is at most this, and one for a single fragment.
+        """
+        self._priced.choose(ANY if limit is None else limit, most)
+        self._advance()
+        visits, tasks = iter(self._priced.visits().tolist()), iter(self._priced.tasks().tolist())
+        contents = []
+        for cost, value, number in self._priced.chosen().tolist():
+            fragments, opened, classes = zip(*islice(visits, number), strict=True)
+            tokens = tuple(sorted(token for token in opened if token >= 0))
+            content = CpuContent(tuple(islice(tasks, sum(classes))), tokens, fragments)
+            if price := self._prices.cost:
+                contents.append((content, (self._prices.worth(content) - value) // price))
+            else:
+                contents.append((content, cost))
+        return contents
 
 
 class PricedProblem:
@@ -55,12 +114,6 @@ class PricedProblem:
         Called often; may end the work by an exception.
     options
         The priced options of each fragment, if they are known.
-
-    Attributes
-    ----------
-    groups
-        For each group of CPUs what they can hold: in one way for each set of those fragments that
-        they visit whose pairs have prices.
     """
 
     def __init__(
@@ -74,42 +127,10 @@ class PricedProblem:
         self.prices = prices
         self.check = check
         self.options = options or priced_options(problem, prices, check)
-        paired = paired_fragments(prices.features)
-        visits = [
-            set(visited)
-            for size in range(len(paired) + 1)
-            for visited in combinations(paired, size)
-        ]
         self.groups = [
-            [self._priced(group, visited, set(paired) - visited) for visited in visits]
+            [PricedGroup(self, group, pattern) for pattern in problem.patterns()]
             for group in problem.data.groups
         ]
-
-    def _priced(self, group: CpuGroup, visited: set[int], missed: set[int]) -> PricedContents:
-        """Return what a CPU can hold that visits some fragments and misses others."""
-        start = group.start
-        fragments = np.ones(self.problem.data.fragments, CPU_FRAGMENT)
-        fragments["is_spared"] = [start.spares_entry(number) for number in range(len(fragments))]
-        fragments["may_miss"][list(visited)] = 0
-        fragments["may_visit"][list(missed)] = 0
-        worth = sum(
-            price
-            for feature, price in self.prices.features.items()
-            if isinstance(feature, VisitsPair) and {feature.first, feature.second} <= visited
-        )
-        priced = PricedContents(
-            self.options,
-            fragments,
-            arrival=start.arrival,
-            departure=start.departure,
-            worth=int(worth),
-        )
-        self._advance(priced)
-        return priced
-
-    def _advance(self, priced: PricedContents) -> None:
-        while not priced.advance():
-            self.check()
 
     @cached_property
     def worth(self) -> int:
@@ -128,16 +149,13 @@ class PricedProblem:
 
     def release(self) -> None:
         """Give memory back; after that there are bin weights, but no columns any more."""
-        for priced in chain(*self.groups):
-            priced.release()
+        for group in self.groups:
+            for pattern in group:
+                pattern.release()
 
     def bins(self, limit: int | None) -> tuple[int, ...]:
-        """Return the most that a CPU of each group holds within ``limit``.
-
-        Where costs are priced they are not limited.
-        """
-        within = ANY if self.prices.cost or limit is None else limit
-        return tuple(max(priced.largest(within) for priced in group) for group in self.groups)
+        """Return the most that a CPU of each group holds within ``limit``."""
+        return tuple(max(pattern.largest(limit) for pattern in group) for group in self.groups)
 
     def capacity(self, limit: int | None) -> int:
         """Return the most that all CPUs hold within ``limit``."""
@@ -167,42 +185,16 @@ class PricedProblem:
                 high = middle - 1
         return low
 
-    def contents(self, group: int, limit: int | None, most: int) -> list[tuple[CpuContent, int]]:
-        """Return the most valuable contents of a group's CPUs, one of each size, with their costs.
-
-        Parameters
-        ----------
-        group
-            The number of the group.
-        limit
-            The most that they cost; costs are not limited where they are priced.
-        most
-            In each way to visit paired fragments at most this number of contents are returned, and
-            one for a single fragment.
-        """
-        price = self.prices.cost
-        contents = []
-        for priced in self.groups[group]:
-            priced.choose(ANY if price or limit is None else limit, most)
-            self._advance(priced)
-            visits, tasks = iter(priced.visits().tolist()), iter(priced.tasks().tolist())
-            for cost, value, number in priced.chosen().tolist():
-                fragments, opened, classes = zip(*islice(visits, number), strict=True)
-                tokens = tuple(sorted(token for token in opened if token >= 0))
-                content = CpuContent(tuple(islice(tasks, sum(classes))), tokens, fragments)
-                # Where costs are priced, the value of a content gives its cost.
-                paid = (int(self.prices.worth(content)) - value) // price if price else cost
-                contents.append((content, paid))
-        return contents
-
-    def columns(self, limit: int, duals: Prices) -> list[Column]:
+    def columns(self, limit: int, duals: Duals) -> list[Column]:
         """Return contents within ``limit`` whose reduced cost is negative by ``duals``."""
+        within = None if self.prices.cost else limit
         return [
-            Column(group, content, cost)
-            for group in range(len(self.groups))
-            for content, cost in self.contents(group, limit, MOST_COLUMNS)
+            Column(number, content, cost)
+            for number, group in enumerate(self.groups)
+            for pattern in group
+            for content, cost in pattern.contents(within, MOST_COLUMNS)
             if duals.worth(content)
-            > duals.groups[group] + (cost if self.prices.cost else 0) + TOLERANCE
+            > duals.bins[number] + (cost if self.prices.cost else 0) + TOLERANCE
         ]
 
 
@@ -232,11 +224,11 @@ def priced_options(
     """
     data = problem.data
     classes = np.empty(len(data.counts), CLASS_PRICE)
-    classes["number"], classes["weight"] = problem.tasks, prices.weights
+    classes["number"], classes["weight"] = problem.stock.tasks, prices.weights
     tokens = np.empty(len(data.entries), TOKEN_PRICE)
-    tokens["number"], tokens["worth"] = problem.tokens, -prices.charges
+    tokens["number"], tokens["worth"] = problem.stock.tokens, -prices.charges
     fragments = np.zeros(data.fragments, FRAGMENT_PRICE)
-    fragments["is_paired"][paired_fragments(prices.features)] = 1
+    fragments["is_whole"], fragments["is_paired"] = problem.whole, problem.paired
     fragments["is_changed"][list(changed) if known else slice(None)] = 1
     bonuses = []
     for feature, price in prices.features.items():

@@ -21,10 +21,12 @@ from dfopt.problem.penalties import PenaltyG
 from dfopt.solvers.aggregation import Aggregation
 from dfopt.solvers.branch_and_price.linear_program import Undecided
 from dfopt.solvers.configuration.column_generation import ColumnGeneration
-from dfopt.solvers.configuration.contents import Pool, Prices, RemainingProblem
+from dfopt.solvers.configuration.columns import ColumnPool
 from dfopt.solvers.configuration.diving import Diving
+from dfopt.solvers.configuration.prices import Duals, Prices
 from dfopt.solvers.configuration.pricing_data import PricingData
 from dfopt.solvers.configuration.proof_tree import in_smallest_numbers
+from dfopt.solvers.configuration.remaining_problem import RemainingProblem, Stock
 from dfopt.solvers.heuristics.constructive import Packing, groups_of
 from dfopt.solvers.search import Search, SearchOver
 
@@ -44,14 +46,15 @@ def packed_by_patterns(search: Search) -> Packing | Proof | None:
     if len(instance.tasks) * (instance.room + 1) > LARGEST_TABLE:
         return None
     data = PricingData(Aggregation.of(Search(instance)), 0, search.check)
-    problem = RemainingProblem(data, data.counts, data.token_counts, (instance.cpus,))
-    pool: Pool = {}
+    stock = Stock(data.counts, data.token_counts)
+    problem = RemainingProblem(data, stock, (instance.cpus,))
+    pool = ColumnPool()
     # Prices by size say least where the sizes just fill the CPUs.
     tasks = np.full(len(data.counts), 1 / data.counts.sum())
-    start = Prices(tasks, np.zeros(len(data.entries)), groups=np.zeros(1))
-    relaxation = ColumnGeneration(problem, 0, pool, search.check, start=start)
+    start = Duals(tasks, np.zeros(len(data.entries)), np.zeros(1), {})
+    relaxation = ColumnGeneration(problem, pool, search.check, start=start)
     try:
-        solution = relaxation.decide()
+        solution = relaxation.decide(0)
     except Undecided:
         return None
     if solution is None:

@@ -8,13 +8,11 @@ from itertools import compress, pairwise
 
 from dfopt.problem.instance import Objective
 from dfopt.problem.schedule import order_cost
-from dfopt.solvers.configuration.contents import (
-    Column,
-    CpuContent,
-    Prices,
-    RemainingProblem,
-)
+from dfopt.solvers.configuration.branching_rules import VisitsFragment, VisitsPair
+from dfopt.solvers.configuration.columns import Column, CpuContent
+from dfopt.solvers.configuration.prices import Prices
 from dfopt.solvers.configuration.pricing_data import PricingData
+from dfopt.solvers.configuration.remaining_problem import RemainingProblem
 from tests.solvers.configuration.aggregated import aggregation_of
 from tests.solvers.drawn import drawn_instances
 
@@ -107,13 +105,13 @@ class Enumeration:
         """Return the classes of which there are tasks left, and room for them."""
         if held.total() == self.instance.tasks_per_cpu:
             return []
-        return [one for one, number in enumerate(self.problem.tasks) if held[one] < number]
+        return [one for one, number in enumerate(self.problem.stock.tasks) if held[one] < number]
 
     def _tokens(self, task_class: int) -> Iterator[tuple[int, int]]:
         """Yield the tokens of a class that are left, with their entry costs."""
         first = int(self.data.first_token[task_class])
         for token, one in enumerate(self.aggregation.classes[task_class].tokens, first):
-            if self.problem.tokens[token]:
+            if self.problem.stock.tokens[token]:
                 yield token, one.entry
 
     def _add(
@@ -128,12 +126,39 @@ class Enumeration:
         tasks = tuple((one, number) for one, number in enumerate(counts) if number)
         return CpuContent(tasks, tokens, tuple(sorted(fragments)))
 
-    def priced(self, offers: Offers, prices: Prices) -> list[tuple[int, int]]:
-        """Return pairs of cost and value."""
+    def priced(
+        self, offers: Offers, problem: RemainingProblem, prices: Prices
+    ) -> list[tuple[int, int]]:
+        """Return pairs of cost and value of all that keeps the rules of a problem."""
         contents = [(self.content(*key), cost) for key, cost in offers.items()]
         return [
-            (cost, int(prices.worth(content)) - prices.cost * cost) for content, cost in contents
+            (cost, prices.worth(content) - prices.cost * cost)
+            for content, cost in contents
+            if keeps_rules(problem, content)
         ]
+
+
+def keeps_rules(problem: RemainingProblem, content: CpuContent) -> bool:
+    """Return whether a CPU may hold ``content`` by what the limits say about any one CPU."""
+    limits = problem.limits
+    numbers = dict(content.tasks)
+
+    def is_alone(fragment: int) -> bool:
+        return limits.get(VisitsFragment(fragment), (0, 9))[1] == 1
+
+    for feature, (least, most) in limits.items():
+        if isinstance(feature, VisitsFragment) and most == 1 and feature.is_had_by(content):
+            first, last = problem.data.ranges[feature.fragment]
+            left = problem.stock.tasks[first:last].tolist()
+            if left != [numbers.get(one, 0) for one in range(first, last)]:
+                return False
+        if isinstance(feature, VisitsPair):
+            met = {feature.first, feature.second} & set(content.fragments)
+            if most == 0 and len(met) == 2:
+                return False
+            if least and is_alone(feature.first) and is_alone(feature.second) and len(met) == 1:
+                return False
+    return True
 
 
 def problems(number: int, seed: int) -> Iterator[tuple[RemainingProblem, random.Random]]:

@@ -21,7 +21,9 @@ from dfopt.problem.result import TimeLimit
 from dfopt.solvers.branch_and_price.linear_program import Undecided
 from dfopt.solvers.configuration import pricing_data, solve_by_configurations
 from dfopt.solvers.configuration.column_generation import ColumnGeneration, first_duals
+from dfopt.solvers.configuration.columns import ColumnPool
 from dfopt.solvers.configuration.configuration_search import ConfigurationSearch
+from dfopt.solvers.configuration.pricing import PricedProblem
 from dfopt.solvers.configuration.pricing_data import PricingData
 from dfopt.solvers.search import Search, SearchOver
 from dfopt_cli.app import app
@@ -256,12 +258,11 @@ def test_prices_never_outgrow_64_bits() -> None:
     instance = zipf(tasks=40, cpus=4, fragments=10, seed=3)
     search = badly_started(instance)
     assert search.objective is not None
-    limit = search.objective - 1
-    relaxation = ColumnGeneration(ConfigurationSearch(search)._problem, limit, {}, lambda: None)
-    start = first_duals(relaxation.problem, limit)
+    relaxation = ColumnGeneration(ConfigurationSearch(search)._problem, ColumnPool(), lambda: None)
+    start = first_duals(relaxation.problem, search.objective - 1)
     for factor in (1.0, 1e6, 1e12, 1e15):
-        offer = relaxation._priced(start.times(factor))
-        assert not offer.refutes(limit)
+        offer = PricedProblem(relaxation.problem, relaxation._prices(start.over(1 / factor)))
+        assert not offer.refutes(search.objective - 1)
         assert offer.worth < 2**58
     with pytest.raises(Undecided):
-        relaxation._priced(start.times(1e30))
+        relaxation._prices(start.over(1e-30))

@@ -15,25 +15,22 @@ from dfopt.problem.penalties import PenaltyF
 from dfopt.solvers.branch_and_price.linear_program import Undecided
 from dfopt.solvers.configuration import branch_and_price, solve_by_configurations
 from dfopt.solvers.configuration.branch_and_price import BranchAndPrice
-from dfopt.solvers.configuration.column_generation import ColumnGeneration, Solution
-from dfopt.solvers.configuration.configuration_search import (
-    ConfigurationSearch,
-    Overtaken,
-    settle_idle_costs,
-)
-from dfopt.solvers.configuration.contents import (
+from dfopt.solvers.configuration.branching_rules import (
     RULES,
-    Column,
-    CpuContent,
     Feature,
     HoldsAtLeast,
     OpensWithToken,
-    Prices,
-    RemainingProblem,
     VisitsFragment,
     VisitsPair,
 )
+from dfopt.solvers.configuration.column_generation import ColumnGeneration
+from dfopt.solvers.configuration.columns import Column, CpuContent
+from dfopt.solvers.configuration.configuration_search import ConfigurationSearch, Overtaken
 from dfopt.solvers.configuration.diving import Diving
+from dfopt.solvers.configuration.master import Solution
+from dfopt.solvers.configuration.prices import Duals
+from dfopt.solvers.configuration.remaining_problem import RemainingProblem
+from dfopt.solvers.configuration.solve import settle_idle_costs
 from dfopt.solvers.search import Search, SearchOver
 from tests.solvers.configuration.proofs import checked
 from tests.solvers.drawn import drawn_instances
@@ -165,7 +162,7 @@ def test_a_branch_without_an_answer_is_not_taken_for_an_impossible_one(
         def __init__(self, *_: object, **__: object) -> None:
             asked.append(1)
 
-        def decide(self) -> None:
+        def decide(self, limit: int) -> None:
             raise Undecided
 
     monkeypatch.setattr(branch_and_price, "ColumnGeneration", Hidden)
@@ -227,13 +224,13 @@ def test_a_tree_may_grow_in_many_calls(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_pairs_come_first_that_share_fragments_with_limited_ones() -> None:
     whole = ConfigurationSearch(badly_started(MORE_FRAGMENTS[0]))._problem
-    node = whole.within({**whole.limits, VisitsPair(0, 1): (0, 1)})
+    node = whole.limited(VisitsPair(0, 1), 0, 1)
     # Half of each: every fragment is on one CPU, every pair on half of one.
     used = [
         (Column(0, CpuContent(tasks=(), tokens=(), fragments=pair), 0), 0.5)
         for pair in ((2, 3), (1, 2), (1, 3))
     ]
-    duals = Prices(np.zeros(0), np.zeros(0))
+    duals = Duals(np.zeros(0), np.zeros(0), np.zeros(0), {})
     solution = Solution(value=1.0, missing=0.0, used=used, duals=duals)
     assert branch_and_price._branch(whole, solution) == (VisitsPair(2, 3), 0.5)
     assert branch_and_price._branch(node, solution) == (VisitsPair(1, 2), 0.5)

@@ -8,22 +8,18 @@ from itertools import islice
 import pytest
 
 from dfopt.solvers.branch_and_price.linear_program import TOLERANCE, Undecided
-from dfopt.solvers.configuration.column_generation import (
-    HIGHEST_PRICE,
-    ColumnGeneration,
-    Master,
-    Solution,
-)
-from dfopt.solvers.configuration.contents import (
+from dfopt.solvers.configuration.branching_rules import (
     RULES,
-    Column,
     Feature,
     HoldsAtLeast,
     OpensWithToken,
-    RemainingProblem,
     VisitsFragment,
     VisitsPair,
 )
+from dfopt.solvers.configuration.column_generation import ColumnGeneration
+from dfopt.solvers.configuration.columns import Column, ColumnPool
+from dfopt.solvers.configuration.master import Master, Solution
+from dfopt.solvers.configuration.remaining_problem import RemainingProblem
 from tests.solvers.configuration.enumeration import all_columns, problems
 
 Schedule = tuple[Column, ...]
@@ -37,7 +33,7 @@ def all_schedules(problem: RemainingProblem, columns: list[Column]) -> Iterator[
     groups = [group for group, cpus in enumerate(problem.cpus) for _ in range(cpus)]
 
     def go_on(cpu: int, first: int, left: RemainingProblem, chosen: Schedule) -> Iterator[Schedule]:
-        if not left.tasks.any():
+        if not left.stock.tasks.any():
             yield chosen
             return
         if cpu == len(groups):
@@ -73,8 +69,8 @@ def children(
     """Return the two nodes in which at most, or more than, a fractional number of CPUs have it."""
     least, most = problem.limits.get(feature, (0, sum(problem.cpus)))
     return (
-        problem.within({**problem.limits, feature: (least, int(fraction))}),
-        problem.within({**problem.limits, feature: (int(fraction) + 1, most)}),
+        problem.limited(feature, least, int(fraction)),
+        problem.limited(feature, int(fraction) + 1, most),
     )
 
 
@@ -122,7 +118,7 @@ def value_by_enumeration(node: RemainingProblem, limit: int) -> float | None:
     columns = [column for column in all_columns(whole, within) if node.admits(column)]
     master = Master(node, columns, lambda: None)
     while (solution := master.solve()).missing > TOLERANCE:
-        if not master.program.raise_prices(HIGHEST_PRICE):
+        if not master.raise_price():
             return None
     return solution.value
 
@@ -152,7 +148,7 @@ def test_column_generation_is_exact_under_branching_decisions(rule: Rule) -> Non
             continue  # rounding decides
         solution = None
         with contextlib.suppress(Undecided):
-            solution = ColumnGeneration(node, limit, {}, lambda: None).decide()
+            solution = ColumnGeneration(node, ColumnPool(), lambda: None).decide(limit)
         assert (solution is not None) == (value is not None and value <= enough), node
         if solution is not None:
             check_solution(node, solution)

@@ -7,11 +7,12 @@ from dfopt.generate import zipf
 from dfopt.problem.instance import Instance, Objective
 from dfopt.solvers.configuration import last_cpus
 from dfopt.solvers.configuration.column_generation import NEARLY, ColumnGeneration
+from dfopt.solvers.configuration.columns import ColumnPool, columns_of
 from dfopt.solvers.configuration.configuration_search import ConfigurationSearch
-from dfopt.solvers.configuration.contents import RemainingProblem, columns_of
 from dfopt.solvers.configuration.diving import Diving
 from dfopt.solvers.configuration.last_cpus import fill_last_cpus
 from dfopt.solvers.configuration.pricing_data import PricingData
+from dfopt.solvers.configuration.remaining_problem import RemainingProblem
 from dfopt.solvers.search import Search
 from tests.solvers.configuration.aggregated import aggregation_of
 from tests.solvers.drawn import drawn_instances
@@ -100,7 +101,7 @@ def test_the_lp_leaves_spare_what_it_can() -> None:
     problem = configurations._problem
 
     def value(spare: float) -> float:
-        solution = ColumnGeneration(problem, limit, {}, no_check).decide(spare)
+        solution = ColumnGeneration(problem, ColumnPool(), no_check).decide(limit, spare)
         assert solution is not None
         return solution.value
 

@@ -3,7 +3,7 @@
 import random
 from collections import Counter
 from collections.abc import Iterator
-from itertools import combinations
+from itertools import chain, combinations
 
 import numpy as np
 import pytest
@@ -12,21 +12,20 @@ from dfopt import replace
 from dfopt.problem.cache import CacheState, Leaves
 from dfopt.problem.instance import Instance, Task
 from dfopt.problem.penalties import PenaltyF
-from dfopt.solvers.configuration.contents import (
-    Column,
+from dfopt.solvers.configuration.branching_rules import (
     Feature,
     HoldsAtLeast,
     OpensWithToken,
-    Prices,
-    RemainingProblem,
     VisitsFragment,
     VisitsPair,
-    orders_of,
 )
+from dfopt.solvers.configuration.columns import Column, orders_of
+from dfopt.solvers.configuration.prices import Prices
 from dfopt.solvers.configuration.pricing import PricedProblem
 from dfopt.solvers.configuration.pricing_data import PricingData
+from dfopt.solvers.configuration.remaining_problem import RemainingProblem
 from tests.solvers.configuration.aggregated import aggregation_of
-from tests.solvers.configuration.enumeration import Enumeration, problems
+from tests.solvers.configuration.enumeration import Enumeration, keeps_rules, problems
 
 
 def highest(pairs: list[tuple[int, int]], limit: int | None) -> int:
@@ -48,9 +47,15 @@ def drawn_features(data: PricingData, source: random.Random) -> Iterator[Feature
 
 
 def drawn_problem(whole: RemainingProblem, source: random.Random) -> RemainingProblem:
-    """Return a problem with some limits that are as wide as can be."""
+    """Return a problem with limits that are as wide as can be, or that rule contents out."""
     for feature in drawn_features(whole.data, source):
-        whole = whole.within({**whole.limits, feature: (0, 9)})
+        narrow = source.random()
+        if isinstance(feature, VisitsFragment) and narrow < 0.3:
+            whole = whole.limited(feature, 0, 1)
+        elif isinstance(feature, VisitsPair) and narrow < 0.4:
+            whole = whole.limited(feature, *((0, 0) if narrow < 0.2 else (1, 1)))
+        else:
+            whole = whole.limited(feature, 0, 9)
     return whole
 
 
@@ -91,7 +96,7 @@ def check(
     values: set[int] = set()
     for number, enumeration in enumerate(enumerations):
         offers = enumeration.orders if real else enumeration.blocks
-        pairs = enumeration.priced(offers, prices)
+        pairs = enumeration.priced(offers, problem, prices)
         limits = [None] if data.limit is None else range(data.limit + 1)
         for limit in limits:
             best = highest(pairs, limit)
@@ -107,18 +112,19 @@ def check_contents(offer: PricedProblem, number: int, limit: int | None, best: i
     form = problem.data.aggregation.form
     for most in (1, 40):
         values = [0]
-        found = offer.contents(number, limit, most)
-        # One of a single fragment may come on top.
-        assert len(found) <= (most + 1) * len(offer.groups[number])
-        for content, cost in found:
-            column = Column(number, content, cost)
-            assert problem.admits(column)
-            if limit is not None:
-                assert cost <= limit
-            (order,) = filter(None, orders_of(problem.data, [column]))
-            cpu = problem.data.groups[number].cpus[-1]
-            assert form.cost(cpu, Counter(order)) <= cost
-            values.append(int(prices.worth(content)) - prices.cost * cost)
+        for pattern in offer.groups[number]:
+            found = pattern.contents(limit, most)
+            assert len(found) <= most + 1  # and one of a single fragment
+            for content, cost in found:
+                column = Column(number, content, cost)
+                assert problem.admits(column)
+                assert keeps_rules(problem, content)
+                if limit is not None:
+                    assert cost <= limit
+                (order,) = filter(None, orders_of(problem.data, [column]))
+                cpu = problem.data.groups[number].cpus[-1]
+                assert form.cost(cpu, Counter(order)) <= cost
+                values.append(prices.worth(content) - prices.cost * cost)
         assert max(values) == best
 
 
@@ -148,7 +154,7 @@ def test_pricing_is_exact_for_what_is_left() -> None:
         limit = whole.data.limit
         if limit is None:
             prices = replace(prices, weights=prices.weights * 1000, cost=1)
-        found = PricedProblem(whole, prices).contents(0, limit, 40)
+        found = PricedProblem(whole, prices).groups[0][0].contents(limit, 40)
         if not found:
             continue
         content, cost = source.choice(found)
@@ -169,15 +175,15 @@ def test_contents_are_the_same_where_options_are_known() -> None:
         whole = drawn_problem(drawn, source)
         prices = drawn_prices(whole, source, cost=int(whole.data.limit is None))
         offer = PricedProblem(whole, prices)
-        found = offer.contents(0, whole.data.limit, 40)
+        found = offer.groups[0][0].contents(whole.data.limit, 40)
         if not found:
             continue
         column = Column(0, *source.choice(found))
         after, anew = offer.without(column), PricedProblem(whole.without(column), prices)
         assert after.worth == anew.worth
-        for group in range(len(after.groups)):
-            contents = after.contents(group, whole.data.limit, 40)
-            assert contents == anew.contents(group, whole.data.limit, 40)
+        for known, fresh in zip(chain(*after.groups), chain(*anew.groups), strict=True):
+            contents = known.contents(whole.data.limit, 40)
+            assert contents == fresh.contents(whole.data.limit, 40)
             compared += len(contents)
     assert compared >= 80
 

@@ -12,10 +12,11 @@ from dfopt.problem.certificate import CompleteSearch, Fork, Leaf, Proof, TaskCla
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyF
 from dfopt.solvers.configuration import branch_and_price, proof_tree
-from dfopt.solvers.configuration.column_generation import Solution
+from dfopt.solvers.configuration.branching_rules import RULES
 from dfopt.solvers.configuration.configuration_search import ConfigurationSearch
-from dfopt.solvers.configuration.contents import RULES, RemainingProblem
 from dfopt.solvers.configuration.diving import Diving
+from dfopt.solvers.configuration.master import Solution
+from dfopt.solvers.configuration.remaining_problem import RemainingProblem
 from dfopt.solvers.search import Search, SearchOver
 from dfopt.verify import Verification
 from tests.proofs import is_tree, only_leaf
