@@ -64,6 +64,8 @@ class Plan:
         The windows; None for the ladder of the foresight curve.
     waits
         Permitted waits of the frontier beside its other limits; None: no frontier is wanted.
+    effort
+        How much work is done on it, in proportion to the usual one.
     time_limit
         Seconds that the search may take.
     domains
@@ -77,6 +79,7 @@ class Plan:
     choice: ModelChoice
     windows: Sequence[Window] | None = ()
     waits: Sequence[PermittedWait] | Literal["usual"] | None = None
+    effort: float = 1.0
     time_limit: float | None = None
     domains: CacheDomains | None = None
     folder: Path | None = None
@@ -222,6 +225,7 @@ def compare_file(
             chosen_model(plan.choice, trace.header),
             windows=foresight_windows(trace) if plan.windows is None else plan.windows,
             waits=usual_waits(trace) if plan.waits == "usual" else plan.waits,
+            effort=plan.effort,
             domains=plan.domains,
             time_limit=plan.time_limit,
             workers=plan.work.workers,
@@ -314,9 +318,9 @@ def compare(
     from dfopt.compare.comparison import comparisons_document
     from dfopt.trace.service import longest_waits
 
-    if frontier.order_free and (frontier.wait or save is not None):
+    if frontier.order_free and (frontier.wait or save is not None or frontier.effort != 1):
         raise BadParameter(
-            "--order-free leaves out what --wait and --save are about; give one of them"
+            "--order-free leaves out what --wait, --effort and --save are about; give one of them"
         )
     plan = Plan(
         labels=labels,
@@ -324,6 +328,7 @@ def compare(
         choice=choice_for_traces(model),
         windows=windows.chosen(default="whole"),
         waits=frontier.wanted,
+        effort=frontier.effort,
         time_limit=windows.time_limit,
         domains=domains,
         folder=output_folder(save),
@@ -496,18 +501,21 @@ def report(
     if not output.lower().endswith(SUFFIXES):
         raise FileError("is no name of a page; let it end in .html", file=output or "''")
     check_output(output, *files)
-    if frontier.order_free and frontier.wait:
-        raise BadParameter("--order-free leaves out what --wait is about; give one of them")
+    if frontier.order_free and (frontier.wait or frontier.effort != 1):
+        raise BadParameter(
+            "--order-free leaves out what --wait and --effort are about; give one of them"
+        )
     plan = Plan(
         labels=labels,
         work=windows,
         choice=choice_for_traces(model),
         windows=windows.chosen(default="whole"),
         waits=frontier.wanted,
+        effort=frontier.effort,
         time_limit=windows.time_limit,
         domains=domains,
     )
-    saved = saved_among(files, labels, model, windows, frontier.waits)
+    saved = saved_among(files, labels, model, windows, frontier.waits, frontier.effort != 1)
     traces: list[Trace | None] = []
     compared = compare_traces(files, plan, quiet=quiet, saved=saved, on_trace=traces.append)
     page = report_page(

@@ -113,9 +113,16 @@ class FrontierOptions(WaitOptions):
     order_free
         Leave out schedules that keep cause and effect, which take most of the time: only windows,
         whose dispatches may run in any order.
+
+    Time and processes
+    ------------------
+    effort
+        Work this number of times as much on schedules and bounds: 0.2 for a quick look, 10 for
+        better ones.
     """
 
     order_free: bool = False
+    effort: Annotated[float, Option(min=0.01, max=1000)] = 1.0
 
     @property
     def wanted(self) -> tuple[PermittedWait, ...] | None:

@@ -53,6 +53,7 @@ def compare_trace(  # noqa: PLR0913 - options, all by keyword
     *,
     windows: Sequence[Window] = (WHOLE,),
     waits: Sequence[PermittedWait] | None = (),
+    effort: float = 1.0,
     domains: CacheDomains | None = None,
     time_limit: float | None = None,
     workers: int | None = None,
@@ -72,6 +73,9 @@ def compare_trace(  # noqa: PLR0913 - options, all by keyword
     waits
         Permitted waits, each of which adds a row to the frontier. None leaves the frontier out, the
         schedules that keep cause and effect, which take most of the time.
+    effort
+        The work on these schedules and their bounds is in proportion to this: 0.2 for a quick look,
+        10 for better ones.
     domains
         The CPUs that share a last-level cache; None: nothing is said about domains.
     time_limit
@@ -123,6 +127,7 @@ def compare_trace(  # noqa: PLR0913 - options, all by keyword
             trace,
             model,
             waits=sorted({wait_in(trace, wait) for wait in waits}),
+            effort=effort,
             workers=workers,
             executor=executor,
             on_progress=on_progress,

@@ -119,8 +119,10 @@ def test_the_frontier_can_be_left_out(run: Run, monkeypatch: pytest.MonkeyPatch)
     [
         (("--wait", "-1ms"), "'--wait': '-1ms' is no wait; write a time from 0 on"),
         (("--wait", "soon"), "'soon' is no wait"),
-        (("--order-free", "--wait", "1ms"), "leaves out what --wait and --save are about"),
-        (("--order-free", "--save", "folder"), "leaves out what --wait and --save are about"),
+        (("--order-free", "--wait", "1ms"), "leaves out what --wait, --effort and --save are"),
+        (("--order-free", "--effort", "2"), "leaves out what --wait, --effort and --save are"),
+        (("--effort", "0"), "greater than or equal to 0.01"),
+        (("--order-free", "--save", "folder"), "leaves out what --wait, --effort and --save are"),
     ],
 )
 def test_wrong_usage_is_2(run: Run, options: tuple[str, ...], problem: str) -> None:

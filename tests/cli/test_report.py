@@ -9,7 +9,7 @@ from tests.cli.conftest import Run
 
 USAGE = [
     ([], "Missing option '--output'"),
-    (["-o", "r.html", "--order-free", "--wait", "1ms"], "--order-free leaves out what --wait is"),
+    (["-o", "r.html", "--order-free", "--wait", "1ms"], "leaves out what --wait and"),
 ]
 
 

@@ -96,6 +96,7 @@ def frontier_of(  # noqa: PLR0913 - options, all by keyword
     model: CostModel,
     *,
     waits: Sequence[int] = (),
+    effort: float = 1.0,
     workers: int | None = None,
     executor: Executor | None = None,
     on_progress: Callable[[CompareProgress], None] | None = None,
@@ -110,6 +111,8 @@ def frontier_of(  # noqa: PLR0913 - options, all by keyword
         The costs.
     waits
         Permitted waits beside the usual limits, in the trace's unit of time.
+    effort
+        The work on schedules and bounds is in proportion to this.
     workers
         Number of threads; by default one a processor.
     executor
@@ -183,7 +186,7 @@ def frontier_of(  # noqa: PLR0913 - options, all by keyword
     is_complete = True
     try:
         perform(parts)
-        further = limited_parts(dispatches, limits, [*schedules_in(answers)])
+        further = limited_parts(dispatches, limits, [*schedules_in(answers)], effort)
         parts += further
         total = len(parts)
         perform(further)
@@ -232,12 +235,15 @@ def scheduling_of(limit: WaitingLimit) -> Scheduling:
 
 
 def limited_parts(
-    dispatches: Dispatches, limits: Sequence[WaitingLimit], known: Sequence[Dispatches]
+    dispatches: Dispatches,
+    limits: Sequence[WaitingLimit],
+    known: Sequence[Dispatches],
+    effort: float,
 ) -> list[FrontierPart]:
     """Return the work on schedules within limits, which takes longest, and then on their bounds."""
-    effort = EFFORT_FOR_FEW
+    usual = EFFORT_FOR_FEW
     if len(dispatches) > FEW_DISPATCHES:
-        effort = min(MOST_EFFORT, max(1.0, USUAL_DISPATCHES / len(dispatches)))
+        usual = min(MOST_EFFORT, max(1.0, USUAL_DISPATCHES / len(dispatches)))
     parts = []
     for limit in limits:
         cheapest = cheapest_within(limit, known)
@@ -246,7 +252,7 @@ def limited_parts(
             dispatches,
             limit,
             known=() if cheapest is None else (cheapest,),
-            effort=effort,
+            effort=usual * effort,
         )
         parts.append(FrontierPart(scheduling=scheduling_of(limit), limit=limit, perform=work))
     return parts + [
@@ -257,7 +263,10 @@ def limited_parts(
         for limit in limits
         if limit.each is not None
         for stretch in stretch_bounds(
-            dispatches, limit.each, uses_lengths=wanted == "bound with lengths"
+            dispatches,
+            limit.each,
+            uses_lengths=wanted == "bound with lengths",
+            effort=effort,
         )
     ]
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from dfopt import replace
 from dfopt.compare import CompareProgress, CostModel, PermittedWait, compare_trace
@@ -88,14 +89,14 @@ def test_the_patience_that_is_shown_waits_little_if_none_is_good() -> None:
     assert chosen_patience(recorded, ()) == ()
 
 
-@given(trace=woken_traces(plain=True))
+@given(trace=woken_traces(plain=True), effort=st.sampled_from([0.01, 1.0]))
 @settings(max_examples=15, deadline=None)
-def test_costs_lie_between_bounds_and_what_was_recorded(trace: Trace) -> None:
+def test_costs_lie_between_bounds_and_what_was_recorded(trace: Trace, effort: float) -> None:
     try:
         movable_dispatches(trace, COUNTING)
     except DfoptError:
         return  # too many wake-ups are unknown
-    frontier = frontier_of(trace, COUNTING, waits=[1, 3])
+    frontier = frontier_of(trace, COUNTING, waits=[1, 3], effort=effort)
     recorded = frontier.rows[0]
     for row in frontier.rows[1:]:
         assert isinstance(row.schedule, Dispatches)

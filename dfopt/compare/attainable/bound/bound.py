@@ -76,6 +76,8 @@ class StretchBound:
         As in :class:`~dfopt.compare.attainable.bound.prices.StretchProgram`.
     wait, uses_lengths, scale
         As in :class:`~dfopt.compare.attainable.bound.proof.WaitingProof`.
+    effort
+        As in :func:`~dfopt.compare.attainable.bound.prices.raised_prices`.
     """
 
     stretch: TraceStretch
@@ -83,6 +85,7 @@ class StretchBound:
     wait: int
     uses_lengths: bool
     scale: int
+    effort: float = 1.0
 
     def perform(self) -> WaitingProof:
         """Return the prices, of several shorter stretches if the linear program was too hard."""
@@ -109,7 +112,7 @@ class StretchBound:
                 prices for part in parts for prices in replace(self, stretch=part)._prices()
             )
         services = self._services(due)
-        found = raised_prices(program, services, priced)
+        found = raised_prices(program, services, priced, self.effort)
         prices, hits = found.conditions, len(program.hits)
         hit, held = np.flatnonzero(prices[:hits]), hits + np.flatnonzero(prices[hits:])
         served, conditions = np.flatnonzero(found.services), program.conditions
@@ -161,10 +164,12 @@ def lower_bound(dispatches: Dispatches, wait: int, *, uses_lengths: bool) -> Wai
     return proven_bound(dispatches, [stretch.perform() for stretch in work])
 
 
-def stretch_bounds(dispatches: Dispatches, wait: int, *, uses_lengths: bool) -> list[StretchBound]:
+def stretch_bounds(
+    dispatches: Dispatches, wait: int, *, uses_lengths: bool, effort: float = 1.0
+) -> list[StretchBound]:
     """Return the work of which :func:`lower_bound` consists, in independent pieces.
 
-    See there for the parameters.
+    See there for the parameters, and :class:`StretchBound` for ``effort``.
     """
     whole = whole_stretch(dispatches, wait, uses_lengths=uses_lengths)
     highest_cost = max(1, int((whole.entry + whole.exit).max()))
@@ -178,6 +183,7 @@ def stretch_bounds(dispatches: Dispatches, wait: int, *, uses_lengths: bool) -> 
             wait=wait,
             uses_lengths=uses_lengths,
             scale=scale,
+            effort=effort,
         )
         # Stretches end at all cuts.
         for part in _parts(whole, [*ends, *dispatches.cuts.time.tolist()])

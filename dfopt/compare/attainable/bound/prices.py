@@ -44,7 +44,7 @@ OUT_OF_ITERATIONS = 1
 """The status with which the solver gives up."""
 
 STEPS = 150
-"""Prices change this number of times."""
+"""Prices change this number of times (times the effort)."""
 
 LONGEST_STEP = 0.1
 """The first change of a price is about this share of the cost of an entry; later ones are less."""
@@ -242,7 +242,9 @@ class FoundPrices:
     lacking: Reals
 
 
-def raised_prices(program: StretchProgram, services: Rows, prices: Reals) -> FoundPrices:
+def raised_prices(
+    program: StretchProgram, services: Rows, prices: Reals, effort: float = 1.0
+) -> FoundPrices:
     """Return the best prices that were found.
 
     Parameters
@@ -253,6 +255,8 @@ def raised_prices(program: StretchProgram, services: Rows, prices: Reals) -> Fou
         Rows of the stretch that have a price, too, in the order of ``first``.
     prices
         Prices of the conditions from which the search begins.
+    effort
+        The number of steps is in proportion to this.
     """
     none = np.zeros(len(services))
     best = _evaluated(program, services, np.concatenate([prices, none]))
@@ -263,14 +267,15 @@ def raised_prices(program: StretchProgram, services: Rows, prices: Reals) -> Fou
     usual = float(((costs["entry"] + costs["leaving"]) / scale).max(initial=1.0)) or 1.0
     current = np.concatenate([prices, none + FIRST_PRICE * usual])
     direction, square = np.zeros((2, len(current)))
-    for number in range(STEPS):
+    steps = max(1, round(STEPS * effort))
+    for number in range(steps):
         found = _evaluated(program, services, current)
         if found.value > best.value:
             best = found
         current = np.concatenate([found.conditions, found.services]) / scale
         direction = INERTIA * direction + (1 - INERTIA) * found.lacking
         square = SCALING * square + (1 - SCALING) * found.lacking**2
-        step = LONGEST_STEP * usual * (1 - number / STEPS) ** 2
+        step = LONGEST_STEP * usual * (1 - number / steps) ** 2
         current += step * direction / np.sqrt(square + SMALLEST_SQUARE)
         current = np.clip(current, 0, MOST_EXPENSIVE * usual)
     return best

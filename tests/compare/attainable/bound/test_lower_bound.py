@@ -9,7 +9,7 @@ import pytest
 
 from dfopt.compare.attainable.bound import bound as search
 from dfopt.compare.attainable.bound import prices, proof
-from dfopt.compare.attainable.bound.bound import lower_bound
+from dfopt.compare.attainable.bound.bound import lower_bound, proven_bound, stretch_bounds
 from dfopt.compare.attainable.bound.proof import check_proof
 from dfopt.compare.cost_model import CostModel
 from dfopt.compare.dispatches import movable_dispatches
@@ -68,6 +68,15 @@ def test_a_fragment_of_which_nothing_can_start_in_a_stretch() -> None:
     assert cheapest is not None
     assert bound.value <= cheapest[0]
     assert check_proof(arrivals, bound.proof).value == bound.value
+
+
+def test_more_effort_raises_a_bound() -> None:
+    arrivals, limit = random_case(18, most=30)
+    found = []
+    for effort in (0.01, 1.0):
+        work = stretch_bounds(arrivals, limit.each, uses_lengths=True, effort=effort)
+        found.append(proven_bound(arrivals, [stretch.perform() for stretch in work]).value)
+    assert found[0] < found[1]
 
 
 def test_nothing_can_be_moved_in_a_trace_without_idle_time(shared: Path) -> None:
