@@ -177,8 +177,8 @@ print(*sys.modules)
         [sys.executable, "-c", program, str(folder)], capture_output=True, text=True, check=True
     )
     parts = {name.split(".")[1] for name in run.stdout.split() if name.startswith("dfopt.")}
-    # render, short_repr, table, time_units: how notebooks and prompts show instances and results.
-    shown = {"render", "short_repr", "table", "time_units"}
-    values = {"checks", "errors", "other_words", "structs", "type_reader"}
+    # render, table, time_units: how notebooks and prompts show instances and results.
+    shown = {"render", "table", "time_units"}
+    values = {"checks", "errors", "structs", "type_reader"}
     assert parts == {"files", "problem", "verify"} | values | shown
     assert "ortools" not in run.stdout.split()
