@@ -92,6 +92,7 @@ class StretchBound:
         return WaitingProof(
             wait=self.wait,
             uses_lengths=self.uses_lengths,
+            as_in_schedules=self.uses_lengths,
             scale=self.scale,
             stretches=self._prices(),
         )

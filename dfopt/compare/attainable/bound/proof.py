@@ -149,9 +149,11 @@ class WaitingProof(DocumentPart, eq=False):
         No dispatch starts more than this after it was ready in the recording, or else later than it
         started there.
     uses_lengths
-        Whether dispatches are as long as recorded, and ready when the schedules of comparisons take
-        them to be. Otherwise they may have any length above 0 and may have been ready at any time
-        that the recording leaves open, and ``held`` and ``services`` are empty.
+        Whether dispatches are as long as recorded. Otherwise they may have any length above 0, and
+        ``held`` and ``services`` are empty.
+    as_in_schedules
+        Whether dispatches with these lengths are also ready when the schedules of comparisons take
+        them to be. Otherwise they may have been ready at any time that the recording leaves open.
     scale
         All prices are multiples of 1/scale of a unit of cost.
     stretches
@@ -160,6 +162,7 @@ class WaitingProof(DocumentPart, eq=False):
 
     wait: Natural
     uses_lengths: bool
+    as_in_schedules: bool = False
     scale: Natural
     stretches: tuple[StretchPrices, ...]
 
@@ -191,7 +194,12 @@ def check_proof(dispatches: Dispatches, proof: WaitingProof) -> CheckedBound:
             raise FaultyProofError("scale: must be at least 1")
         if not 0 <= proof.wait <= LARGEST:
             raise FaultyProofError("wait: must be from 0 to 2^59")
-        whole = whole_stretch(dispatches, proof.wait, uses_lengths=proof.uses_lengths)
+        whole = whole_stretch(
+            dispatches,
+            proof.wait,
+            uses_lengths=proof.uses_lengths,
+            as_in_schedules=proof.as_in_schedules,
+        )
         costs = (whole.entry, whole.exit, whole.opening, whole.closing)
         _check_size(max(int(cost.max()) for cost in costs), proof.scale, "a cost x scale")
     except FaultyProofError as fault:

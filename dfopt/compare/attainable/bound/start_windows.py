@@ -31,6 +31,10 @@ from dfopt.trace.events import Integers
 Blocks = tuple[tuple[Integers, Integers], ...]
 """For each CPU begin and end of its blocks, ordered and disjoint."""
 
+Causes = list[tuple[int, int, int]]
+"""Pairs of dispatches, and how long after the first one the second starts at the earliest; ordered
+by the second one."""
+
 MOST_ROUNDS = 10
 """Earliest starts are raised at most this number of times."""
 
@@ -42,24 +46,29 @@ NEVER = 2**62
 
 
 def start_windows(
-    dispatches: Dispatches, wait: int, *, uses_lengths: bool
+    dispatches: Dispatches, wait: int, *, uses_lengths: bool, as_in_schedules: bool = True
 ) -> tuple[Integers, Integers]:
     """Return the earliest and the latest start of each dispatch if none waits longer than ``wait``.
 
     Without ``uses_lengths`` a preempted task may go on as soon as the first part of its work was
     ready, since that part could have been shorter. With it both times are those of
-    :func:`~dfopt.compare.attainable.check.check_schedule`.
+    :func:`~dfopt.compare.attainable.check.check_schedule`, unless ``as_in_schedules`` is false:
+    then the times are as without lengths, and wakers count for nothing.
     """
     if not uses_lengths:
         return dispatches.ready_from, dispatches.latest_starts_for_bounds(wait)
-    earliest = _after_causes(dispatches, dispatches.ready_by)
-    latest = _before_effects(dispatches, dispatches.latest_starts(wait))
+    earliest, latest = dispatches.ready_from, dispatches.latest_starts_for_bounds(wait)
+    causes = _causes(dispatches, with_wakers=as_in_schedules)
+    if as_in_schedules:
+        earliest = dispatches.ready_by
+        latest = _before_effects(causes, dispatches.latest_starts(wait))
+    earliest = _after_causes(causes, earliest)
     blocks = blocks_by_cpu(dispatches)
     for _ in range(MOST_ROUNDS):
         before = earliest
         for raised in (_after_work, _after_busy_times):
             found = raised(blocks, dispatches.length, earliest, latest)
-            earliest = _after_causes(dispatches, found)
+            earliest = _after_causes(causes, found)
         if (earliest == before).all():
             break
     return earliest, latest
@@ -77,33 +86,29 @@ def blocks_by_cpu(dispatches: Dispatches) -> Blocks:
     return tuple(found)
 
 
-def _after_causes(dispatches: Dispatches, ready: Integers) -> Integers:
+def _after_causes(causes: Causes, ready: Integers) -> Integers:
     """Return ``ready``, or when what has to come before has come at the earliest, if later."""
     times: list[int] = ready.tolist()
-    for before, after, lag in _causes(dispatches):
+    for before, after, lag in causes:
         times[after] = max(times[after], times[before] + lag)
     return np.array(times, np.int64)
 
 
-def _before_effects(dispatches: Dispatches, latest: Integers) -> Integers:
+def _before_effects(causes: Causes, latest: Integers) -> Integers:
     """Return ``latest``, or when what has to come after has to come at the latest, if earlier."""
     times: list[int] = latest.tolist()
-    for before, after, lag in reversed(_causes(dispatches)):
+    for before, after, lag in reversed(causes):
         times[before] = min(times[before], times[after] - lag)
     return np.array(times, np.int64)
 
 
-def _causes(dispatches: Dispatches) -> list[tuple[int, int, int]]:
-    """Return pairs of dispatches, the second of which starts at least some time after the first.
-
-    These are the dispatch before of the same task, which ends first, and the one that wakes. They
-    are ordered by the second one.
-    """
+def _causes(dispatches: Dispatches, *, with_wakers: bool) -> Causes:
+    """Return what has to come first: the dispatch before of the same task, and the waker."""
     found = []
     for before, lag in (
         (dispatches.previous, dispatches.length[dispatches.previous]),
         (dispatches.waker, dispatches.waker_offset),
-    ):
+    )[: 2 if with_wakers else 1]:
         after = np.flatnonzero(before != NONE)
         found.append(np.stack([before[after], after, lag[after]]))
     pairs = np.concatenate(found, axis=1)

@@ -184,18 +184,22 @@ class TraceStretch(Columns):
         return times, points, least
 
 
-def whole_stretch(dispatches: Dispatches, wait: int, *, uses_lengths: bool) -> TraceStretch:
+def whole_stretch(
+    dispatches: Dispatches, wait: int, *, uses_lengths: bool, as_in_schedules: bool = True
+) -> TraceStretch:
     """Return the whole time of a trace with at least one dispatch, under a waiting limit.
 
     Parameters
     ----------
     dispatches
         At least one.
-    wait, uses_lengths
+    wait, uses_lengths, as_in_schedules
         As in :class:`~dfopt.compare.attainable.bound.proof.WaitingProof`.
     """
     costs, constant, unit = least_costs(dispatches)
-    first, last = start_windows(dispatches, wait, uses_lengths=uses_lengths)
+    first, last = start_windows(
+        dispatches, wait, uses_lengths=uses_lengths, as_in_schedules=as_in_schedules
+    )
     cuts, length = dispatches.cuts.time, dispatches.length
     begin, end = int((first - (length == 0)).min()), int(last.max()) + 1
     return TraceStretch(

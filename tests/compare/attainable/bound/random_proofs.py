@@ -26,14 +26,22 @@ SCALE = 12
 
 def random_proof(random: Random, arrivals: Dispatches, wait: int) -> WaitingProof:
     """Draw a proof with one to three stretches."""
-    uses_lengths = random.random() < 0.7
-    earliest, _ = start_windows(arrivals, wait, uses_lengths=uses_lengths)
+    uses_lengths, as_in_schedules = random.random() < 0.7, random.random() < 0.5
+    earliest, _ = start_windows(
+        arrivals, wait, uses_lengths=uses_lengths, as_in_schedules=as_in_schedules
+    )
     begin = int(earliest.min()) - random.randint(0, 1)
     end = int((arrivals.start + arrivals.length).max()) + random.choice((1, 10, 40))
     cuts = {int(time) for time in arrivals.cuts.time}
     cuts |= {random.randint(begin, end) for _ in range(random.choice((0, 0, 0, 1, 2)))}
     ends = sorted({begin, end} | {time for time in cuts if begin < time < end})
-    proof = WaitingProof(wait=wait, uses_lengths=uses_lengths, scale=SCALE, stretches=())
+    proof = WaitingProof(
+        wait=wait,
+        uses_lengths=uses_lengths,
+        as_in_schedules=as_in_schedules,
+        scale=SCALE,
+        stretches=(),
+    )
     stretches = tuple(
         _random_stretch(random, arrivals, proof, first, last) for first, last in pairwise(ends)
     )
@@ -56,7 +64,12 @@ def affordable(arrivals: Dispatches, proof: WaitingProof) -> WaitingProof:
 def _random_stretch(
     random: Random, arrivals: Dispatches, proof: WaitingProof, begin: int, end: int
 ) -> StretchPrices:
-    earliest, latest = start_windows(arrivals, proof.wait, uses_lengths=proof.uses_lengths)
+    earliest, latest = start_windows(
+        arrivals,
+        proof.wait,
+        uses_lengths=proof.uses_lengths,
+        as_in_schedules=proof.as_in_schedules,
+    )
     seen_from = earliest - (arrivals.length == 0)
     largest = SCALE * max(1, int(arrivals.entry.max(initial=0)))
     starting = [j for j in range(len(arrivals)) if begin <= seen_from[j] and latest[j] < end]

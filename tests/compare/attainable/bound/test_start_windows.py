@@ -21,18 +21,24 @@ WAITS = (0, 0, 2, 5)
 def raised(seeds: range) -> int:
     """Return how many earliest starts are raised; check that schedules keep all.
 
-    Schedules that are the cheapest for several costs are spread over all schedules. Without the
-    order of tasks, nothing but how busy the CPUs are raises a start.
+    Schedules that are the cheapest for several costs are spread over all schedules. Without what
+    has to come first, nothing but how busy the CPUs are raises a start.
     """
     later = 0
     for seed in seeds:
         random = Random(seed)
         arrivals = random_arrivals(random, most=6, most_cpus=2)
         limit = WaitingLimit(each=random.choice(WAITS))
-        alone = replace(arrivals, previous=np.full(len(arrivals), NONE))
+        nobody = np.full(len(arrivals), NONE)
+        alone = replace(arrivals, previous=nobody, waker=nobody)
         busy, _ = start_windows(alone, limit.each, uses_lengths=True)
-        later += int((busy > arrivals.ready_from).sum())
+        later += int((busy > arrivals.ready_by).sum())
         earliest, latest = start_windows(arrivals, limit.each, uses_lengths=True)
+        sooner, later_still = start_windows(
+            arrivals, limit.each, uses_lengths=True, as_in_schedules=False
+        )
+        assert (sooner <= earliest).all()
+        assert (latest <= later_still).all()
         for _ in range(3):
             entry = np.array([random.randint(-9, 9) for _ in range(len(arrivals))], np.int64)
             matrix = np.zeros((0, 0), np.int64)
