@@ -64,88 +64,6 @@ equation = Equations(
 )
 
 
-@equation("lines of a thread")
-def footprint(own_lines: Any, granularity: Any, integers_of_a_line: Any) -> Any:
-    """Return how many lines a thread touches in a pass: its own, and those of its integers."""
-    return own_lines + granularity / integers_of_a_line
-
-
-@equation("a switch, with its share of switching batches")
-def switching(switch: Any, batch_switch: Any, dispatches: Any) -> Any:
-    """Return the time to switch to the next thread, with its share of switching batches."""
-    return switch + batch_switch / dispatches
-
-
-@equation("a dispatch without misses")
-def computing(switching: Any, granularity: Any, increment: Any, creation: Any, length: Any) -> Any:
-    """Return what a dispatch takes without misses: b.
-
-    Its switch, its increments, and its share of making the thread.
-    """
-    return switching + granularity * increment + creation / length
-
-
-@equation("a footprint from memory")
-def reading(
-    own_lines: Any, miss: Any, granularity: Any, integers_of_a_line: Any, next_line: Any
-) -> Any:
-    """Return what a thread takes to read all of its footprint: m.
-
-    Its own lines lie anywhere; those of its integers follow each other.
-    """
-    return own_lines * miss + granularity / integers_of_a_line * next_line
-
-
-@equation("batches over one circular queue, where not all footprints fit into the cache")
-def gain(computing: Any, reading: Any, passes: Any) -> Any:
-    """Return how many times as fast threads run if they read once in ``passes`` passes."""
-    return (computing + reading) / (computing + reading / passes)
-
-
-@equation("how often a batch that fits reads a footprint: its whole turns, then the last one")
-def share_read(batch: Any, dispatches: Any, length: Any, least: Any = min) -> Any:
-    """Return which share of a batch's dispatches is the first of its thread in a turn.
-
-    Parameters
-    ----------
-    batch
-        Threads in the batch.
-    dispatches
-        Of the batch in a turn.
-    length
-        Passes of each thread.
-    least
-        Returns the lesser of two values.
-
-    Returns
-    -------
-    float
-        1/min(length, dispatches/batch), wherever that divides evenly; else a little more, since
-        the last turn is shorter.
-    """
-    turns, rest = divmod(batch * length, dispatches)
-    return (turns * least(batch, dispatches) + least(batch, rest)) / (batch * length)
-
-
-@equation("where the limit does not depend on granularity")
-def flat(own_lines: Any, miss: Any, integers_of_a_line: Any, increment: Any, switch: Any) -> Any:
-    """Return the time to read a successive line at which granularity changes nothing.
-
-    m/b is then the same at any granularity. The time to make a process is left out, as if
-    processes never ended.
-    """
-    return integers_of_a_line * own_lines * miss * increment / switch
-
-
-@equation("from one turn of a batch to the next")
-def rotation(threads: Any, batch: Any, turn: Any) -> Any:
-    """Return the time in which each batch has one turn."""
-    return threads / batch * turn
-
-
-FORMULAS = equation.formulas
-
-
 class BatchingModel(Sourced):
     """A machine, an array with threads that work on it, and a scheduler with batches.
 
@@ -213,28 +131,43 @@ class BatchingModel(Sourced):
         """Return how many threads there are."""
         return self.array_size // granularity
 
+    @equation("lines of a thread")
     def footprint(self, granularity: int) -> float:
-        """Return how many lines a thread touches in a pass: f."""
-        return float(footprint(self.own_lines, granularity, self.integers_of_a_line))
+        """Return how many lines a thread touches in a pass: its own, and those of its integers."""
+        return self.own_lines + granularity / self.integers_of_a_line
 
     def largest_batch(self, granularity: int) -> int:
         """Return the largest batch whose threads all stay in the cache: B*."""
         return int(self.cache_lines / self.footprint(granularity))
+
+    @equation("a switch, with its share of switching batches")
+    def switching(self, dispatches: float) -> float:
+        """Return the time to switch to the next thread, with its share of switching batches."""
+        return self.switch + self.batch_switch / dispatches
+
+    @equation("a dispatch without misses", name="computing", left="computing")
+    def computing_after(self, switching: float, granularity: int, length: float) -> float:
+        """Return what a dispatch takes without misses, given the time of its switch: b.
+
+        That is its switch, its increments, and its share of making the thread.
+        """
+        return switching + granularity * self.increment + self.creation / length
 
     def computing(self, granularity: int, length: float, *, batches: bool = False) -> float:
         """Return what a dispatch takes without misses: b.
 
         With ``batches`` it has its share of switching to the next batch.
         """
-        batch_switch = self.batch_switch if batches else 0
-        together = switching(self.switch, batch_switch, self.max_batch_count)
-        return float(computing(together, granularity, self.increment, self.creation, length))
+        switching = self.switching(self.max_batch_count) if batches else self.switch
+        return self.computing_after(switching, granularity, length)
 
+    @equation("a footprint from memory")
     def reading(self, granularity: int) -> float:
-        """Return what a thread takes to read all of its footprint: m."""
-        return float(
-            reading(self.own_lines, self.miss, granularity, self.integers_of_a_line, self.next_line)
-        )
+        """Return what a thread takes to read all of its footprint: m.
+
+        Its own lines lie anywhere; those of its integers follow each other.
+        """
+        return self.own_lines * self.miss + granularity / self.integers_of_a_line * self.next_line
 
     def read_without_batches(self, granularity: int, length: int) -> float:
         """Return which share of the dispatches reads its footprint anew, in one circular queue."""
@@ -255,7 +188,7 @@ class BatchingModel(Sourced):
             return 1.0
         if batch == self.threads(granularity):  # a single batch has no other one to wait for
             return 1 / length
-        return float(share_read(batch, self.max_batch_count, length))
+        return share_read(batch, self.max_batch_count, length)
 
     def gain(self, granularity: int, length: int) -> float:
         """Return how many times as fast batches are as one circular queue."""
@@ -278,12 +211,54 @@ class BatchingModel(Sourced):
         in_batches = self.computing(granularity, inf, batches=True) + read / passes
         return (self.computing(granularity, inf) + read) / in_batches
 
-    @property
-    def flat_next_line(self) -> float:
-        """The time to read a successive line with which granularity changes no limit."""
-        return float(
-            flat(self.own_lines, self.miss, self.integers_of_a_line, self.increment, self.switch)
-        )
+
+@equation("batches over one circular queue, where not all footprints fit into the cache")
+def gain(computing: Any, reading: Any, passes: Any) -> Any:
+    """Return how many times as fast threads run if they read once in ``passes`` passes."""
+    return (computing + reading) / (computing + reading / passes)
+
+
+@equation("how often a batch that fits reads a footprint: its whole turns, then the last one")
+def share_read(batch: int, dispatches: int, length: int, least: Any = min) -> float:
+    """Return which share of a batch's dispatches is the first of its thread in a turn.
+
+    Parameters
+    ----------
+    batch
+        Threads in the batch.
+    dispatches
+        Of the batch in a turn.
+    length
+        Passes of each thread.
+    least
+        Returns the lesser of two values.
+
+    Returns
+    -------
+    float
+        1/min(length, dispatches/batch), wherever that divides evenly; else a little more, since
+        the last turn is shorter.
+    """
+    turns, rest = divmod(batch * length, dispatches)
+    share: float = (turns * least(batch, dispatches) + least(batch, rest)) / (batch * length)
+    return share
+
+
+@equation("where the limit does not depend on granularity", name="flat", left="flat")
+def flat_next_line(model: BatchingModel) -> float:
+    """Return the time to read a successive line at which granularity changes nothing.
+
+    m/b is then the same at any granularity. The time to make a process is left out, as if
+    processes never ended.
+    """
+    lines = model.integers_of_a_line * model.own_lines
+    return lines * model.miss * model.increment / model.switch
+
+
+@equation("from one turn of a batch to the next")
+def rotation(threads: int, batch: int, turn: float) -> float:
+    """Return the time in which each batch has one turn."""
+    return threads / batch * turn
 
 
 class BatchChoice(DocumentPart):
@@ -327,10 +302,10 @@ def choice(model: BatchingModel, granularity: int, batch: int, dispatches: int) 
         read = 1.0
     else:
         read = min(1.0, batch / dispatches)
-    busy = replace(model, max_batch_count=dispatches).computing(granularity, inf, batches=True)
+    busy = model.computing_after(model.switching(dispatches), granularity, inf)
     cost = busy + read * model.reading(granularity)
     turn = dispatches * cost
-    whole = float(rotation(threads, batch, turn))
+    whole = rotation(threads, batch, turn)
     return BatchChoice(
         batch=batch, dispatches=dispatches, misses=lines * read, waiting=whole - turn, cost=cost
     )
@@ -639,7 +614,7 @@ def batching_result(
             )
             for each in model.granularities
         ),
-        flat_next_line=model.flat_next_line,
+        flat_next_line=flat_next_line(model),
         pareto=BatchChoices(
             granularity=granularity,
             choices=pareto_table(model, granularity),
@@ -699,5 +674,5 @@ BATCHING = AnalyticModel(
     parameters=DocumentType(Format.BATCHING_MODEL, BatchingModel),
     results=DocumentType(Format.BATCHING, BatchingResult),
     says=batching_result,
-    formulas=FORMULAS,
+    formulas=equation.formulas,
 )

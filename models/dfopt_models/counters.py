@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from msgspec import field
@@ -41,10 +41,6 @@ from dfopt_models.counter_samples import (
 from dfopt_models.errors import ModelError, check_distinct, check_known
 from dfopt_models.formulas import Equations
 from dfopt_models.model import AnalyticModel, PositiveNumber, Sourced
-
-if TYPE_CHECKING:
-    from sympy import Eq
-
 
 TYPE_NUMBERS = ("dispatches", "best_ipc", "best_dispatch")
 
@@ -92,15 +88,66 @@ equation = Equations(
 )
 
 
-@equation(
-    "what the type before costs a dispatch",
-    name="penalty",
-    source="derived: from instructions per cycle, which the paper gives",
-    left="penalty",
-)
-def penalty_after(*, best_dispatch: Any, best_ipc: Any, ipc: Any) -> Any:
-    """Return the time that a dispatch loses because it runs at ``ipc`` and not at ``best_ipc``."""
-    return best_dispatch * (best_ipc / ipc - 1)
+class AfterType(Sourced):
+    """How fast a task type is directly after another one.
+
+    Parameters
+    ----------
+    type
+        The task type that ran before.
+    ipc
+        Instructions per cycle, in any unit that all values of the task type share; > 0.
+    dispatches
+        The number of dispatches that this is the mean of; None if it was not measured here.
+    standard_error
+        Of ``ipc``, in its unit; None if it is not known.
+    """
+
+    type: str
+    ipc: PositiveNumber
+    dispatches: Natural | None = None
+    standard_error: float | None = None
+
+
+class CountedType(Sourced):
+    """A task type, and how fast it is after others.
+
+    Parameters
+    ----------
+    name
+        Its name.
+    dispatches
+        How often it is dispatched, in any unit that all types share.
+    best_ipc
+        Instructions per cycle after what suits it best; > 0.
+    best_dispatch
+        How long a dispatch of mean work takes then, nanoseconds.
+    after
+        How fast it is after other types, and after its own.
+    """
+
+    name: str
+    dispatches: PositiveNumber
+    best_ipc: PositiveNumber
+    best_dispatch: PositiveNumber
+    after: tuple[AfterType, ...]
+
+    def __post_init__(self) -> None:
+        """Check that each type before is there once."""
+        super().__post_init__()
+        check_distinct([cell.type for cell in self.after], "after[{}].type")
+
+    @equation(
+        "what the type before costs a dispatch",
+        source="derived: from instructions per cycle, which the paper gives",
+    )
+    def penalty(self, ipc: float) -> float:
+        """Return the time that a dispatch loses because it runs at ``ipc``, nanoseconds."""
+        return self.best_dispatch * (self.best_ipc / ipc - 1)
+
+    def after_type(self, name: str) -> AfterType | None:
+        """Return how fast it is after another type; None if that is not known."""
+        return next((cell for cell in self.after if cell.type == name), None)
 
 
 @equation(
@@ -116,19 +163,17 @@ def instantaneous(
     return limit - deficit * exp(-time / time_constant)
 
 
-@equation.built(
-    "warm-up-mean",
+@equation(
     "what counters of a slice give (the cumulative reading)",
+    name="warm-up-mean",
     source="derived: the mean of the curve",
+    left="mean",
 )
-def cumulative_equation() -> Eq:
-    """Return the mean of IPC from 0 to t in its usual form."""
-    from sympy import Eq, exp
+def mean_up_to(limit: Any, deficit: Any, time_constant: Any, time: Any) -> Any:
+    """Return the mean of IPC from 0 to t, of symbols, in its usual form."""
+    from sympy import exp
 
-    mean, limit, deficit, tau, time = equation.symbols(
-        "mean", "limit", "deficit", "time_constant", "time"
-    )
-    return Eq(mean, limit - deficit * tau / time * (1 - exp(-time / tau)), evaluate=False)
+    return limit - deficit * time_constant / time * (1 - exp(-time / time_constant))
 
 
 def cumulative(time: Any, limit: Any, deficit: Any, time_constant: Any) -> Any:
@@ -144,23 +189,6 @@ def cumulative(time: Any, limit: Any, deficit: Any, time_constant: Any) -> Any:
 def lost(limit: Any, deficit: Any, time_constant: Any) -> Any:
     """Return the work that a cold slice loses, as time at full speed."""
     return deficit * time_constant / limit
-
-
-@equation("idle time of a CPU for one type", name="idle", left="idle")
-def idle_share(*, cpus: Any, time_share: Any, saving: Any) -> Any:
-    """Return the share of time for which a CPU is idle that has a thread type of its own."""
-    return 1 - cpus * time_share * (1 - saving)
-
-
-@equation(
-    "what a harmful type costs, with IPC relative to the type's mean", name="wasted", left="wasted"
-)
-def wasted_share(*, harmed_share: Any, ipc: Any) -> Any:
-    """Return the time that a type loses after a harmful one, as a share of its time.
-
-    ``ipc`` is relative to the mean of the type.
-    """
-    return harmed_share * (1 / ipc - 1)
 
 
 class Reading(StrEnum):
@@ -298,60 +326,6 @@ def fit_warm_up(points: Sequence[WarmUpPoint], reading: Reading, type_name: str 
     )
 
 
-class AfterType(Sourced):
-    """How fast a task type is directly after another one.
-
-    Parameters
-    ----------
-    type
-        The task type that ran before.
-    ipc
-        Instructions per cycle, in any unit that all values of the task type share; > 0.
-    dispatches
-        The number of dispatches that this is the mean of; None if it was not measured here.
-    standard_error
-        Of ``ipc``, in its unit; None if it is not known.
-    """
-
-    type: str
-    ipc: PositiveNumber
-    dispatches: Natural | None = None
-    standard_error: float | None = None
-
-
-class CountedType(Sourced):
-    """A task type, and how fast it is after others.
-
-    Parameters
-    ----------
-    name
-        Its name.
-    dispatches
-        How often it is dispatched, in any unit that all types share.
-    best_ipc
-        Instructions per cycle after what suits it best; > 0.
-    best_dispatch
-        How long a dispatch of mean work takes then, nanoseconds.
-    after
-        How fast it is after other types, and after its own.
-    """
-
-    name: str
-    dispatches: PositiveNumber
-    best_ipc: PositiveNumber
-    best_dispatch: PositiveNumber
-    after: tuple[AfterType, ...]
-
-    def __post_init__(self) -> None:
-        """Check that each type before is there once."""
-        super().__post_init__()
-        check_distinct([cell.type for cell in self.after], "after[{}].type")
-
-    def after_type(self, name: str) -> AfterType | None:
-        """Return how fast it is after another type; None if that is not known."""
-        return next((cell for cell in self.after if cell.type == name), None)
-
-
 class WarmUpPoints(Sourced):
     """Points of a warm-up curve of a thread type.
 
@@ -403,6 +377,20 @@ class OwnCpu(Sourced):
     longest_queue: Natural
     harmful_type: str
     harmed_share: Share
+
+    @property
+    @equation("idle time of a CPU for one type")
+    def idle(self) -> float:
+        """The share of time for which a CPU is idle that has a thread type of its own."""
+        return 1 - self.cpus * self.time_share * (1 - self.saving)
+
+    @equation("what a harmful type costs, with IPC relative to the type's mean")
+    def wasted(self, ipc: float) -> float:
+        """Return the time that the type loses after the harmful one, as a share of its time.
+
+        ``ipc`` is relative to the mean of the type.
+        """
+        return self.harmed_share * (1 / ipc - 1)
 
 
 class OwnCpuFigures(DocumentPart):
@@ -517,9 +505,9 @@ class CountersModel(Checked):
                 f"{given.type!r} has no value after {given.harmful_type!r}; add it to the type",
                 place="segregation.harmful_type",
             )
-        wasted = wasted_share(harmed_share=given.harmed_share, ipc=after.ipc)
+        wasted = given.wasted(after.ipc)
         return OwnCpuFigures(
-            idle=idle_share(cpus=given.cpus, time_share=given.time_share, saving=given.saving),
+            idle=given.idle,
             drain=given.longest_queue * own.best_dispatch,
             wasted_of_type=wasted,
             wasted_of_all=wasted * given.time_share,
@@ -530,8 +518,7 @@ class CountersModel(Checked):
 def _pair(before: str, after: CountedType, cell: AfterType | None) -> PairRow:
     penalty = error = None
     if cell is not None:
-        best = {"best_dispatch": after.best_dispatch, "best_ipc": after.best_ipc}
-        penalty = penalty_after(**best, ipc=cell.ipc)
+        penalty = after.penalty(cell.ipc)
         if cell.standard_error is not None:
             error = after.best_dispatch * after.best_ipc / cell.ipc**2 * cell.standard_error
     return PairRow(

@@ -50,7 +50,7 @@ from dfopt.files.documents import DocumentType
 from dfopt.files.formats import Format
 from dfopt.structs import DocumentPart, replace
 from dfopt.table import Table, Uncertain, Value, columns, facts
-from dfopt_models.formulas import equation, exact
+from dfopt_models.formulas import Equations, equation, exact
 from dfopt_models.growth import KNOWN_DIGITS, GrowthPath, growth_text
 from dfopt_models.model import AnalyticModel
 from dfopt_models.response_time import (
@@ -60,7 +60,6 @@ from dfopt_models.response_time import (
     RESPONSE_MODELS,
     SHARED_NUMBERS,
     Case,
-    CaseEquations,
     Numbers,
     PolicyComparison,
     Range,
@@ -109,7 +108,7 @@ FULL_DIGITS = 4
 SAME = 1e-12
 """Relative response times that differ from 1 by no more are 1."""
 
-crossing = CaseEquations(QUANTITIES)
+crossing = Equations(QUANTITIES)
 
 
 def speed_and_cache(path: GrowthPath, product: Any) -> tuple[Any, Any]:
@@ -156,23 +155,18 @@ def product_of(v: Any, path: GrowthPath) -> Any:
     return v ** (-4 if path is GrowthPath.EQUAL else -2)
 
 
-def polynomial_of_path(path: GrowthPath) -> Eq:
+def polynomial_of_path(path: GrowthPath, case: Any, v: Any) -> Any:
     """Return the polynomial in v that stands for the response time along a path."""
-    from sympy import Add
-
-    left, case, v = crossing.symbols("polynomial", "case", "v")
-    coefficients = path_coefficients(case, path)
-    return equation(left, Add(*(part * v**power for power, part in enumerate(coefficients))))
+    return sum(part * v**power for power, part in enumerate(path_coefficients(case, path)))
 
 
-def root_of_crossover(path: GrowthPath) -> Eq:
+def root_of_crossover(path: GrowthPath, policy: Any, baseline: Any) -> Any:
     """Return √x* of a policy and the baseline, where their polynomials are linear.
 
     Every term is multiplied by the policy's allocation, so that it is no fraction.
     """
     from sympy import Add
 
-    left, policy, baseline = crossing.symbols("root", "policy", "baseline")
     own, theirs = (
         [
             Add(*(term * policy.allocation for term in Add.make_args(coefficient)))
@@ -180,21 +174,23 @@ def root_of_crossover(path: GrowthPath) -> Eq:
         ]
         for each in (policy, baseline)
     )
-    return equation(left, (theirs[1] - own[1]) / (own[0] - theirs[0]))
+    return (theirs[1] - own[1]) / (own[0] - theirs[0])
 
 
 for each_path in GrowthPath:
-    crossing.built(
-        f"polynomial-{each_path}",
+    crossing(
         f"what decides which policy is faster, {each_path.meaning}",
+        name=f"polynomial-{each_path}",
         source="derived: Figure 7 along a path, times positive factors that policies share",
+        left="polynomial",
     )(partial(polynomial_of_path, each_path))
 
 for each_path in CLOSED_FORMS:
-    crossing.built(
-        f"root-{each_path}",
+    crossing(
         f"the crossover, {each_path.meaning}",
+        name=f"root-{each_path}",
         source="derived: the root of the difference of two linear polynomials",
+        left="root",
     )(partial(root_of_crossover, each_path))
 
 

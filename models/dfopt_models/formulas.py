@@ -2,7 +2,7 @@
 
 Each equation is written once. Either the function that computes a number is plain arithmetic, and
 the formula is what it returns for symbols; :class:`Equations` keeps such functions. Or a test
-compares :meth:`Formula.value` with the number.
+compares the value of the formula with the number.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import inspect
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from dfopt_models.errors import ModelError
@@ -29,6 +30,9 @@ INTEGER = "integer"
 
 OF_SYMBOLS = {"min": "Min", "sqrt": "sqrt", "exp": "exp"}
 """What SymPy calls functions that equations take as parameters, by their names."""
+
+HOLDERS = {"self": "", "model": "", "case": "", "policy": "_d", "baseline": "_e"}
+"""Parameters that hold quantities, and how the symbols end of those that a holder has alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,21 +136,6 @@ class Formula:
         # The limits of a double sum stand beside each other: not everything knows substacks.
         return SUBSTACK.sub(lambda limits: limits[1].replace(r"\\", ", "), text)
 
-    def value(self, numbers: Mapping[str, float]) -> float:
-        """Return the right side with numbers in place of the symbols of these names.
-
-        Raises
-        ------
-        ModelError
-            When a number is missing.
-        """
-        right = self.build().rhs
-        symbols = {symbol.name: symbol for symbol in right.free_symbols}
-        missing = ", ".join(sorted(symbols.keys() - numbers.keys()))
-        if missing:
-            raise ModelError(f"the formula {self.name!r} needs numbers for {missing}")
-        return float(right.subs({symbol: numbers[name] for name, symbol in symbols.items()}))
-
 
 class Equations:
     """Equations that are functions of numbers, or of symbols.
@@ -182,10 +171,10 @@ class Equations:
         """
 
         def register(function: Equation) -> Equation:
-            own = function.__name__
-            self.built(name or own.replace("_", "-"), meaning, source=source)(
+            self.built(name or function.__name__.replace("_", "-"), meaning, source=source)(
                 lambda: equation(
-                    self.symbols(symbols.get("left", own))[0], self.right(function, symbols)
+                    self.symbols(symbols.get("left") or function.__name__)[0],
+                    self.right(function, symbols),
                 )
             )
             return function
@@ -211,14 +200,25 @@ class Equations:
 
         return register
 
-    def symbols(self, *quantities: str) -> list[Symbol]:
-        """Return the symbols of quantities."""
+    def symbols(self, *quantities: str) -> list[Any]:
+        """Return the symbols of quantities, and for each holder an object that has symbols."""
+        return [
+            self._symbol(name) if name not in HOLDERS else self._holder(HOLDERS[name])
+            for name in quantities
+        ]
+
+    def _symbol(self, name: str) -> Symbol:
         from sympy import Symbol
 
-        return [
-            Symbol(each.symbol, positive=True, integer=each.integer)
-            for each in map(self.quantities.__getitem__, quantities)
-        ]
+        each = self.quantities[name]
+        return Symbol(each.symbol, positive=True, integer=each.integer)
+
+    def _holder(self, mark: str) -> SimpleNamespace:
+        own = {name: f"{name}{mark}" for name in self.quantities}
+        return SimpleNamespace(**{
+            name: self._symbol(marked if marked in self.quantities else name)
+            for name, marked in own.items()
+        })  # fmt: skip
 
     def right(self, function: Callable[..., Any], symbols: Mapping[str, str]) -> Expr:
         """Return what a function gives for symbols.

@@ -31,7 +31,7 @@ from dfopt_models.locks import all_busy
 from dfopt_models.model import AnalyticModel, PositiveNumber, Sourced, assumed_in, parameters_table
 
 if TYPE_CHECKING:
-    from sympy import Eq, Expr
+    from sympy import Expr
 
 LOADS = (0.2, 0.5, 0.8, 0.9, 0.95)
 """Loads of which response times are shown, unless others are wanted."""
@@ -90,17 +90,16 @@ def partition(service: Any, load: Any) -> Any:
     return service / (1 - load)
 
 
-@equation.built("waiting", "all CPUs share a queue", source=ERLANG)
-def waiting_equation() -> Eq:
-    """Return Erlang's C in its usual form."""
-    from sympy import Eq, Sum, Symbol, factorial
+@equation("all CPUs share a queue", name="waiting", source=ERLANG, left="waits")
+def share_that_waits(cpus: Any, load: Any) -> Any:
+    """Return Erlang's C of symbols, in its usual form."""
+    from sympy import Sum, Symbol, factorial
 
-    cpus, load = equation.symbols("cpus", "load")
     count = Symbol("i", integer=True, nonnegative=True)
     work = cpus * load
     busy = work**cpus / factorial(cpus)
     fewer = Sum(work**count / factorial(count), (count, 0, cpus - 1))
-    return Eq(*equation.symbols("waits"), busy / ((1 - load) * fewer + busy))
+    return busy / ((1 - load) * fewer + busy)
 
 
 @equation("response time of that queue without reloads", name="ideal", source=ERLANG)
@@ -145,30 +144,24 @@ def two_cpu_crossings(service: Any, reload: Any, root: Callable[[Any], Any] = ma
     return (1 - spread) / (2 * ratio), (1 + spread) / (2 * ratio)
 
 
-@equation.built("lower-crossing", "two CPUs: a global queue beats partitions from this load on")
-def lower_crossing() -> Eq:
-    """Return the first load at which two CPUs reach the same with either queue."""
-    from sympy import Eq
-
-    return Eq(*equation.symbols("low"), crossing(0))
+@equation("two CPUs: a global queue beats partitions from this load on", left="low")
+def lower_crossing(service: Any, reload: Any) -> Any:
+    """Return the first load at which two CPUs reach the same with either queue, of symbols."""
+    return simplified_crossings(service, reload)[0]
 
 
-@equation.built("upper-crossing", "two CPUs: and up to this load")
-def upper_crossing() -> Eq:
-    """Return the last load at which two CPUs reach the same with either queue."""
-    from sympy import Eq
-
-    return Eq(*equation.symbols("high"), crossing(1))
+@equation("two CPUs: and up to this load", left="high")
+def upper_crossing(service: Any, reload: Any) -> Any:
+    """Return the last load at which two CPUs reach the same with either queue, of symbols."""
+    return simplified_crossings(service, reload)[1]
 
 
 @cache
-def crossing(number: int) -> Expr:
-    """Return a load at which two CPUs reach the same with either queue."""
+def simplified_crossings(service: Expr, reload: Expr) -> list[Expr]:
+    """Return the loads at which two CPUs reach the same with either queue."""
     from sympy import simplify, sqrt
 
-    service, reload = equation.symbols("service", "reload")
-    found = two_cpu_crossings(service, reload, sqrt)
-    return simplify(exact(found[number]))
+    return [simplify(exact(load)) for load in two_cpu_crossings(service, reload, sqrt)]
 
 
 def crossings(service: float, reload: float, cpus: int) -> tuple[float, float] | None:
@@ -225,39 +218,36 @@ def largest_reload(cpus: int) -> float:
     return _root(never, 0.0, MOST_RELOAD, BISECTIONS // 2)
 
 
-@equation.built("no-affinity", "a program comes to a cache without its lines", source=FOOTPRINT)
-def alone() -> Eq:
-    """Return P^NA."""
-    from sympy import Eq, Min, Sum, Symbol
+@equation(
+    "a program comes to a cache without its lines",
+    name="no-affinity",
+    source=FOOTPRINT,
+    left="alone",
+)
+def loading_anew(line_time: Any, sets: Any, ways: Any, lines: Any) -> Any:
+    """Return P^NA of symbols."""
+    from sympy import Min, Sum, Symbol
 
-    left, line_time, sets, ways, lines = equation.symbols(
-        "alone", "line_time", "sets", "ways", "lines"
-    )
     count = Symbol("i", integer=True, nonnegative=True)
-    held = Sum(Min(count, ways) * in_a_set(lines, count), (count, 0, lines))
-    return Eq(left, line_time * sets * held)
+    held = Min(count, ways) * in_a_set(sets, lines, count)
+    return line_time * sets * Sum(held, (count, 0, lines))
 
 
-@equation.built("affinity", "another program ran in between", source=FOOTPRINT)
-def after() -> Eq:
-    """Return P^A."""
-    from sympy import Eq, Max, Min, Sum, symbols
+@equation("another program ran in between", name="affinity", source=FOOTPRINT, left="after")
+def reading_again(line_time: Any, sets: Any, ways: Any, lines: Any, others: Any) -> Any:
+    """Return P^A of symbols."""
+    from sympy import Max, Min, Sum, symbols
 
-    left, line_time, sets, ways, lines, others = equation.symbols(
-        "after", "line_time", "sets", "ways", "lines", "others"
-    )
     count, other = symbols("i j", integer=True, nonnegative=True)
     excess = Max(0, Min(count, ways) + Min(other, ways) - ways)
-    chances = in_a_set(lines, count) * in_a_set(others, other)
-    lost = Sum(excess * chances, (other, 0, others), (count, 0, lines))
-    return Eq(left, line_time * sets * lost)
+    chances = in_a_set(sets, lines, count) * in_a_set(sets, others, other)
+    return line_time * sets * Sum(excess * chances, (other, 0, others), (count, 0, lines))
 
 
-def in_a_set(lines: Any, count: Any) -> Expr:
+def in_a_set(sets: Any, lines: Any, count: Any) -> Expr:
     """Return the probability that ``count`` of the lines lie in a set."""
     from sympy import binomial
 
-    (sets,) = equation.symbols("sets")
     return binomial(lines, count) * sets**-count * (1 - 1 / sets) ** (lines - count)
 
 
@@ -672,12 +662,10 @@ def queue_rows(model: QueueingModel, loads: Sequence[float] = LOADS) -> tuple[Qu
     )
 
 
-FORMULAS = equation.formulas
-
 QUEUEING = AnalyticModel(
     name="queueing",
     parameters=DocumentType(Format.QUEUEING_MODEL, QueueingModel),
     results=DocumentType(Format.QUEUEING, QueueingResult),
     says=queueing_result,
-    formulas=FORMULAS,
+    formulas=equation.formulas,
 )

@@ -44,8 +44,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import field as data_field
 from itertools import pairwise, zip_longest
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from msgspec import Meta, field
@@ -60,12 +59,9 @@ from dfopt.structs import Checked, DocumentPart, NonNegative, Positive, Share, r
 from dfopt.table import Table, TableColumn, Uncertain, Value, columns, facts
 from dfopt.type_reader import at, reader, shown_place
 from dfopt_models.errors import ModelError, OptionError, check_known
-from dfopt_models.formulas import Equations, Quantity, equation, quantity
+from dfopt_models.formulas import Equations, Quantity, quantity
 from dfopt_models.growth import growth_text
 from dfopt_models.model import AnalyticModel, Sourced
-
-if TYPE_CHECKING:
-    from sympy import Eq
 
 Numbers = NDArray[np.float64]
 
@@ -80,12 +76,6 @@ TODAY = (1.0, 1.0)
 EXTREME = 1e100
 """The greatest speed and cache, and 1 over the least: no result overflows."""
 
-SHARED = {
-    "reallocation_time": "t_re [s] $t_{re}$: path length of a reallocation",
-    "penalty_affinity": "P_A [s] $P^{A}$: cache penalty of a reallocation with affinity",
-    "penalty_no_affinity": "P_NA [s] $P^{NA}$: cache penalty of one without affinity",
-}
-
 OF_POLICY = {
     "work": quantity("w [processor-seconds]: useful work"),
     "waste": quantity("W [processor-seconds]: time of processors that are held without work"),
@@ -94,12 +84,9 @@ OF_POLICY = {
     "allocation": quantity("a: average number of processors"),
 }
 
-MARKS = {"case": "", "policy": "_d", "baseline": "_e"}
-"""For each case: how its symbols end that depend on the policy."""
-
 WHOSE = {"": "", "_d": " under the policy", "_e": " under the baseline"}
 
-QUANTITIES = {
+QUANTITIES: dict[str, Quantity | str] = {
     "time": "RT [s]: response time",
     "exchange_rate": "h [s]: waste that costs as much as one reallocation",
     "waste_budget": r"W_max [processor-seconds] $W_{\max}$: "
@@ -114,7 +101,9 @@ QUANTITIES = {
         for mark, whose in WHOSE.items()
         for name, each in OF_POLICY.items()
     },
-    **SHARED,
+    "reallocation_time": "t_re [s] $t_{re}$: path length of a reallocation",
+    "penalty_affinity": "P_A [s] $P^{A}$: cache penalty of a reallocation with affinity",
+    "penalty_no_affinity": "P_NA [s] $P^{NA}$: cache penalty of one without affinity",
     "speed": "s: speed of a processor, relative to today's",
     "cache": "c: size of a cache, relative to today's",
     "product": "x: speed times cache",
@@ -122,23 +111,7 @@ QUANTITIES = {
 }
 
 
-class CaseEquations(Equations):
-    """Equations of cases: those of a job, of a policy, and of the baseline."""
-
-    def symbols(self, *quantities: str) -> list[Any]:
-        """Return symbols, and cases of symbols."""
-        return [
-            self.case(MARKS[name]) if name in MARKS else super(CaseEquations, self).symbols(name)[0]
-            for name in quantities
-        ]
-
-    def case(self, mark: str) -> SimpleNamespace:
-        """Return a case of symbols; those that depend on the policy end in a mark."""
-        own = {name: f"{name}{mark}" for name in OF_POLICY} | {name: name for name in SHARED}
-        return SimpleNamespace(**dict(zip(own, super().symbols(*own.values()), strict=True)))
-
-
-today = CaseEquations(QUANTITIES, PAPER)
+today = Equations(QUANTITIES, PAPER)
 
 
 def cache_penalty(case: Any, cache: Any = 1) -> Any:
@@ -153,13 +126,17 @@ def cache_penalty(case: Any, cache: Any = 1) -> Any:
     )
 
 
-@today.built("today", "response time on today's machine", source=f"{PAPER}, equations (1) and (2)")
-def today_equation() -> Eq:
-    """Return equations (1) and (2)."""
+@today(
+    "response time on today's machine",
+    name="today",
+    source=f"{PAPER}, equations (1) and (2)",
+    left="time",
+)
+def response_time_today(case: Any) -> Any:
+    """Return the response time of equations (1) and (2), of symbols."""
     from sympy import Integer
 
-    time, case = today.symbols("time", "case")
-    return equation(time, response_time(case, Integer(1), Integer(1)))
+    return response_time(case, Integer(1), Integer(1))
 
 
 @today(

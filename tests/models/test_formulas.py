@@ -6,6 +6,7 @@ import sympy
 from dfopt_models.errors import ModelError
 from dfopt_models.formulas import Formula, Quantity
 from dfopt_models.model import MODELS, formula_named, model_named
+from tests.formulas import value_of
 
 X, Y = sympy.symbols("x y")
 
@@ -41,7 +42,7 @@ def test_a_formula_of_its_own():
     )
     assert formula.text() == "y = 2*x"
     assert formula.latex() == r"\hat{y} = 2 x"
-    assert formula.value({"x": 3.0}) == 6.0
+    assert value_of(formula, {"x": 3.0}) == 6.0
 
 
 def test_a_symbol_must_be_explained():

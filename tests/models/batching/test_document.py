@@ -10,7 +10,8 @@ import pytest
 from dfopt import replace
 from dfopt.errors import DfoptError
 from dfopt.files import schema
-from dfopt_models.batching import BATCHING, FORMULAS, batching_result, share_read
+from dfopt_models.batching import BATCHING, batching_result, share_read
+from tests.formulas import value_of
 
 TEXT = (resources.files("dfopt_models") / "parameters" / "debattista.toml").read_text()
 
@@ -69,17 +70,17 @@ def test_other_values_are_checked():
 
 def test_formulas_are_those_of_the_numbers():
     model = replace(BATCHING.read("debattista"), batch_switch=256)
-    formulas = {formula.name: formula for formula in FORMULAS}
+    formulas = {formula.name: formula for formula in BATCHING.formulas}
     numbers = {"t_cs": 120, "t_batch": 256, "K": 128, "G": 8, "t_i": 4, "t_create": 600, "PL": 16}
-    switch = formulas["switching"].value(numbers)
-    computing = formulas["computing"].value(numbers | {"t_s": switch})
+    switch = value_of(formulas["switching"], numbers)
+    computing = value_of(formulas["computing"], numbers | {"t_s": switch})
     assert computing == model.computing(8, 16, batches=True)
-    reading = formulas["reading"].value({"s": 2, "t_m": 100, "G": 8, "i": 8, "t_seq": 0})
+    reading = value_of(formulas["reading"], {"s": 2, "t_m": 100, "G": 8, "i": 8, "t_seq": 0})
     assert reading == model.reading(8)
     plain = BATCHING.read("debattista")
-    gain = formulas["gain"].value({"b": plain.computing(8, 16), "m": reading, "r": 4})
+    gain = value_of(formulas["gain"], {"b": plain.computing(8, 16), "m": reading, "r": 4})
     assert gain == pytest.approx(plain.gain(8, 16))
     for batch, count, length in ((32, 128, 128), (32, 128, 5), (7, 8, 7), (9, 4, 3), (3, 40, 2)):
-        share = formulas["share-read"].value({"B": batch, "K": count, "PL": length})
+        share = value_of(formulas["share-read"], {"B": batch, "K": count, "PL": length})
         assert share == pytest.approx(share_read(batch, count, length))
-    assert all(formula.text() and formula.latex() and formula.used for formula in FORMULAS)
+    assert all(formula.text() and formula.latex() and formula.used for formula in BATCHING.formulas)

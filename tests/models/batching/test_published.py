@@ -10,6 +10,7 @@ from dfopt_models.batching import (
     BatchChoice,
     BatchingModel,
     batching_result,
+    flat_next_line,
     pareto,
     share_read,
     simulated_misses,
@@ -62,8 +63,8 @@ def test_the_limit_of_long_processes(model):
 
 
 def test_where_granularity_changes_nothing(model):
-    assert model.flat_next_line == pytest.approx(160 / 3)
-    flat = replace(model, next_line=model.flat_next_line)
+    assert flat_next_line(model) == pytest.approx(160 / 3)
+    flat = replace(model, next_line=flat_next_line(model))
     limits = [flat.limit(granularity) for granularity in GRANULARITIES]
     assert limits == pytest.approx([limits[0]] * len(limits))
 

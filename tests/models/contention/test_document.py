@@ -12,6 +12,7 @@ from dfopt.errors import DfoptError
 from dfopt.files import schema
 from dfopt_models.contention import CONTENTION, contention_result
 from dfopt_models.locks import Holds, looks, over_locks, residence_constant, wait_with_priority
+from tests.formulas import value_of
 
 OWN = """
 format = "dfopt-contention-model/1"
@@ -154,13 +155,13 @@ def test_formulas_are_those_of_the_numbers():
         assert formula.text()
         assert formula.latex()
         assert formula.used
-    first = values["own-lock-first"].value(
-        {"q": 0.3, "N": 5, "n": 2, "y_counted": 1.5, "y_free": 1.2}
+    first = value_of(
+        values["own-lock-first"], {"q": 0.3, "N": 5, "n": 2, "y_counted": 1.5, "y_free": 1.2}
     )
     assert first == pytest.approx(over_locks(0.3, 5, 2, 1.5, 1.2))
-    looked = values["looks"].value({"rho_b": 0.3, "N": 4})
+    looked = value_of(values["looks"], {"rho_b": 0.3, "N": 4})
     assert looked == pytest.approx(looks(0.3, 4))
-    constant = values["residence-constant"].value({"S": 2, "Q": 1.5, "U": 0.5})
+    constant = value_of(values["residence-constant"], {"S": 2, "Q": 1.5, "U": 0.5})
     assert constant == pytest.approx(residence_constant(2, 1.5, 0.5))
-    band = values["wait-first-band"].value({"W": 2, "rho": 0.6, "f": 0.5})
+    band = value_of(values["wait-first-band"], {"W": 2, "rho": 0.6, "f": 0.5})
     assert band == pytest.approx(wait_with_priority(2, 0.6, 0.5))

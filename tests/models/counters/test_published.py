@@ -19,6 +19,7 @@ from dfopt_models.counters import (
     fit_warm_up,
     long_threshold,
 )
+from tests.formulas import value_of
 from tests.models.counters.synthetic import parsed_samples, published_samples
 
 ZIEMBA = COUNTERS.read("ziemba")
@@ -159,11 +160,13 @@ def test_the_instance(objective: Objective, optimum: int) -> None:
 def test_formulas_agree_with_the_numbers() -> None:
     by_name = {formula.name: formula for formula in COUNTERS.formulas}
     values = {"t_q": 140_000.0, "IPC_best": 1.105, "IPC_pq": 0.45}
-    assert by_name["penalty"].value(values) == pytest.approx(penalty_of(ZIEMBA, "long PHP", "HTTP"))
+    assert value_of(by_name["penalty"], values) == pytest.approx(
+        penalty_of(ZIEMBA, "long PHP", "HTTP")
+    )
     curve = ZIEMBA.warm_up[0].curve
     names = {"a": curve.limit, "D": curve.deficit, "tau": curve.time_constant}
-    assert by_name["lost"].value(names) == pytest.approx(curve.lost)
-    assert by_name["warm-up"].value({**names, "t": 4.0}) == pytest.approx(1.54)
+    assert value_of(by_name["lost"], names) == pytest.approx(curve.lost)
+    assert value_of(by_name["warm-up"], {**names, "t": 4.0}) == pytest.approx(1.54)
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ from dfopt_models.queueing import (
     queueing_result,
     two_cpu_crossings,
 )
+from tests.formulas import value_of
 
 OWN = """
 format = "dfopt-queueing-model/1"
@@ -133,11 +134,11 @@ def test_formulas_are_those_of_the_numbers() -> None:
         assert formula.used
     given = {"S": 2.0, "C": 0.3, "rho": 0.7, "N": 5}
     waits = all_busy(5, 0.7)
-    assert values["partition"].value(given) == pytest.approx(partition(2.0, 0.7))
-    assert values["waiting"].value(given) == pytest.approx(waits)
-    assert values["ideal"].value(given | {"P_w": waits}) == pytest.approx(ideal(2.0, 5, 0.7))
-    assert values["reloads"].value(given) == pytest.approx(moving_service(2.0, 0.3, 5))
-    found = [values[f"{name}-crossing"].value(given) for name in ("lower", "upper")]
+    assert value_of(values["partition"], given) == pytest.approx(partition(2.0, 0.7))
+    assert value_of(values["waiting"], given) == pytest.approx(waits)
+    assert value_of(values["ideal"], given | {"P_w": waits}) == pytest.approx(ideal(2.0, 5, 0.7))
+    assert value_of(values["reloads"], given) == pytest.approx(moving_service(2.0, 0.3, 5))
+    found = [value_of(values[f"{name}-crossing"], given) for name in ("lower", "upper")]
     assert found == pytest.approx(two_cpu_crossings(2.0, 0.3))
     cache = SetCache(sets=4, ways=2, line_time=0.5)
     numbers = {"t": 0.5, "s": 4, "K": 2, "F": 3, "G": 4}
