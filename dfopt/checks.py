@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Collection
 
 from dfopt.errors import InstanceError
@@ -31,18 +32,18 @@ def check_name(value: object, place: str) -> None:
         raise InstanceError("holds half a surrogate pair, which is no text", place=place)
 
 
-def check_optional_name(value: object, place: str) -> None:
-    """Refuse anything but None or a string that can be written as UTF-8."""
-    if value is not None:
-        check_name(value, place)
-
-
 def check_type(name: str | None, types: Collection[str], place: str) -> None:
     """Refuse a missing or unknown type name."""
     if name is None:
         raise InstanceError("is missing; name one of penalty.types", place=f"{place}.type")
     if name not in types:
         raise InstanceError(f"{described(name)} is not one of penalty.types", place=f"{place}.type")
+
+
+def did_you_mean(name: str, known: Collection[str]) -> str:
+    """Return the end of a sentence that refuses a name: which is meant, or else which there are."""
+    nearest = difflib.get_close_matches(name, known, n=1)
+    return f"did you mean {nearest[0]!r}?" if nearest else f"there are {', '.join(known)}"
 
 
 def described(value: object) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import importlib.util
 import os
@@ -14,6 +13,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, ClassVar, Protocol, TypeVar
 
+from dfopt.checks import did_you_mean
 from dfopt.errors import DfoptError
 
 PYTHON = ".py"
@@ -84,14 +84,10 @@ def policy_named(
             f"{source!r} is no policy, since policies are Python programs; name a file.py, which "
             f"{guide} shows how to write"
         )
-    nearest = difflib.get_close_matches(source, policies, n=1)
-    known = ", ".join(policies)
-    if other_names is not None and source.lower() in other_names:
-        hint = f"did you mean {other_names[source.lower()]}? One"
-    else:
-        hint = f"did you mean {nearest[0]!r}? One" if nearest else f"known are {known}; one"
+    meant = (other_names or {}).get(source.lower())
+    hint = f"did you mean {meant}?" if meant else did_you_mean(source, policies)
     raise DfoptError(
-        f"there is no policy {source!r}; {hint} of your own is module:Class or file.py"
+        f"there is no policy {source!r}; {hint} (one of your own is module:Class or file.py)"
     )
 
 

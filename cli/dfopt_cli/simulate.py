@@ -192,10 +192,6 @@ def recorded_trace(file: str, labels: LabelOptions, choice: ModelChoice) -> Trac
 RUN_QUEUE_POLICIES = ["linux-o1", "data-affinity", "fcfs"]
 SPACE_SHARING_POLICIES = ["equipartition", "dynamic", "dyn-aff", "dyn-aff-nopri", "dyn-aff-delay"]
 
-RunQueuePolicies = Annotated[list[str], Option(autocompletion=completion.run_queue_policies)]
-SpaceSharingPolicies = Annotated[
-    list[str], Option(autocompletion=completion.space_sharing_policies)
-]
 
 HINT = "Ctrl-C stops with those that are finished"
 

@@ -6,7 +6,7 @@ import re
 from functools import partial
 from typing import Annotated, Any
 
-from typer import BadParameter, Option
+from typer import BadParameter
 
 from dfopt.files import write_instance
 from dfopt.files.storage import shown_name
@@ -178,11 +178,6 @@ def label(trace: TraceArgument, *, output: OutputOption, labels: LabelOptions) -
     if labels.labels_out is not None:
         raise BadParameter("--labels-out is what -o says here; give one")
     labelled_trace(trace, replace(labels, labels_out=output))
-
-
-def column_option(meaning: str, heading: str | None = None) -> Any:
-    """Return the option that names a column of a log."""
-    return Option(metavar="COLUMN", help=f"Column: {meaning}.", rich_help_panel=heading)
 
 
 CONDITION = re.compile(r"(?P<column>.+?)\s*(?P<sign>!?=)\s*(?P<value>.*)")

@@ -25,8 +25,9 @@ from dfopt.files import (
     read_document,
     read_instance,
 )
+from dfopt.files.csv_table import csv_table
 from dfopt.files.formats import Format, document_format
-from dfopt.files.storage import STANDARD_INPUT, naming
+from dfopt.files.storage import STANDARD_INPUT, naming, placed
 from dfopt.parallel import available_processors
 from dfopt.problem.instance import Instance
 from dfopt.problem.penalties import PenaltyMatrix
@@ -335,11 +336,8 @@ def row_from_texts(texts: list[str]) -> Row:
     Raises
     ------
     FileError
-        When they are too few or too many, one of them cannot be read, or another version wrote
-        them.
+        When one of them cannot be read, or another version wrote them.
     """
-    if len(texts) != len(COLUMNS):
-        raise FileError(f"has {len(texts)} fields, not {len(COLUMNS)}; mend or remove the line")
     values: dict[str, Any] = {}
     for column, text in zip(COLUMNS, texts, strict=True):
         kind, *is_optional = get_args(TYPES[column]) or (TYPES[column],)
@@ -354,19 +352,6 @@ def row_from_texts(texts: list[str]) -> Row:
             "name another file, so that figures of two versions do not mix"
         )
     return Row(**values)
-
-
-@contextmanager
-def line_named(reader: Any, file: str) -> Iterator[None]:
-    """Let errors name the file and line that a reader of CSV has come to."""
-    try:
-        yield
-    except csv.Error as error:
-        problem = f"is no CSV ({error}); mend or remove the line"
-        raise FileError(problem, place=f"line {reader.line_num}", file=file) from None
-    except DfoptError as error:
-        place = ", ".join(filter(None, (f"line {max(reader.line_num, 1)}", error.place)))
-        raise FileError(error.problem, place=place, file=file) from None
 
 
 @contextmanager
@@ -453,12 +438,20 @@ def _lines_in(path: str | Path) -> tuple[bytes, bytes]:
 
 
 def _rows_of(data: bytes, file: str) -> tuple[Row, ...]:
-    try:
-        text = data.decode()
-    except UnicodeDecodeError:
-        raise FileError("is no UTF-8 text; name another file", file=file) from None
-    reader = csv.reader(text.splitlines(keepends=True), strict=True)
-    with line_named(reader, file):
-        if tuple(next(reader, ())) != COLUMNS:
-            raise FileError(f"does not name the columns of dfopt {__version__}; name another file")
-        return tuple(map(row_from_texts, reader))
+    if data == line_of().encode():
+        return ()
+    rows = []
+    with naming(file):
+        try:
+            table = csv_table(data.decode(), "those of 'dfopt bench'")
+        except UnicodeDecodeError:
+            raise FileError("is no UTF-8 text; name another file") from None
+        if tuple(table.names) != COLUMNS:
+            raise FileError(
+                f"does not name the columns of dfopt {__version__}; name another file",
+                place="line 1",
+            )
+        for line, texts in table.rows:
+            with placed(f"line {line}"):
+                rows.append(row_from_texts(texts))
+    return tuple(rows)

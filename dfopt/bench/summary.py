@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import math
 import statistics
 import sys
@@ -14,13 +13,13 @@ from pathlib import Path
 from typing import Annotated
 
 from dfopt.bench.benchmark import Report
-from dfopt.bench.rows import Row, RowStatus, Settings, line_named
+from dfopt.bench.rows import Row, RowStatus, Settings
 from dfopt.checks import described
 from dfopt.errors import FileError
-from dfopt.files import read_text
+from dfopt.files.csv_table import read_csv_table
 from dfopt.files.documents import DocumentType
 from dfopt.files.formats import Format
-from dfopt.files.storage import shown_name
+from dfopt.files.storage import naming, placed
 from dfopt.problem.result import StopReason
 from dfopt.render import counted
 from dfopt.structs import DocumentPart, Natural, NonNegative, Positive, Share, each_of
@@ -318,31 +317,24 @@ def read_published(path: str | Path) -> dict[str, PublishedBounds]:
     FileError
         With file, line and remedy, when the file is no such table.
     """
-    reader = csv.reader(read_text(path).splitlines(), strict=True)
     published: dict[str, PublishedBounds] = {}
-    with line_named(reader, shown_name(path)):
-        header = [name.strip() for name in next(reader, [])]
-        for column in ("instance", "lower", "upper"):
-            if column not in header:
-                raise FileError(f"names no column {column!r}; name instance, lower and upper")
-        for texts in filter(None, reader):
-            if len(texts) != len(header):
-                raise FileError(f"has {len(texts)} fields, not {len(header)}; correct the line")
-            fields = dict(zip(header, texts, strict=True))
-            name = fields["instance"]
-            lower, upper = (_bound(fields[column], column) for column in ("lower", "upper"))
-            if lower is None and upper is None:
-                raise FileError("has neither lower nor upper; give one or remove the line")
-            if lower is not None and upper is not None and lower > upper:
-                raise FileError(f"lower {lower} is more than upper {upper}; correct one of the two")
-            if name in published:
-                raise FileError(f"{described(name)} is there twice; remove one")
-            published[name] = PublishedBounds(lower=lower, upper=upper)
+    with naming(path):
+        table = read_csv_table(path, "instance,lower,upper")
+        columns = map(table.column, ("instance", "lower", "upper"))
+        for line, name, least, most in zip(table.lines, *columns, strict=True):
+            with placed(f"line {line}"):
+                lower, upper = _bound(least, "lower"), _bound(most, "upper")
+                if lower is None and upper is None:
+                    raise FileError("has neither lower nor upper; give one or remove the line")
+                if lower is not None and upper is not None and lower > upper:
+                    raise FileError(f"lower {lower} is more than upper {upper}; correct one")
+                if name in published:
+                    raise FileError(f"{described(name)} is there twice; remove one")
+                published[name] = PublishedBounds(lower=lower, upper=upper)
     return published
 
 
 def _bound(text: str, column: str) -> int | None:
-    text = text.strip()
     if not text:
         return None
     if not (text.isascii() and text.isdigit() and len(text) <= 19):  # noqa: PLR2004 - up to 2^62

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
 from collections.abc import Iterator
@@ -12,6 +11,7 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
+from dfopt.checks import did_you_mean
 from dfopt.errors import DfoptError, FileError
 from dfopt.files.storage import PEEK, first_bytes, naming, read_text
 from dfopt.files.strict import Document, parse_document, parse_toml
@@ -293,9 +293,7 @@ def schema(name: str) -> Document:
     if name in list(Format):
         short_name = name.removeprefix("dfopt-").partition("/")[0]
     if short_name not in known:
-        nearest = difflib.get_close_matches(short_name, known, n=1)
-        hint = f"; did you mean {nearest[0]!r}?" if nearest else ""
-        raise DfoptError(f"there is no schema {name!r}; known are {', '.join(known)}{hint}")
+        raise DfoptError(f"there is no schema {name!r}; {did_you_mean(short_name, known)}")
     text = (_folder() / f"{short_name}{ENDING}").read_text(encoding="utf-8")
     return json.loads(text)  # type: ignore[no-any-return]
 

@@ -153,6 +153,16 @@ def naming(path: str | Path) -> Iterator[None]:
 
 
 @contextlib.contextmanager
+def placed(place: str) -> Iterator[None]:
+    """Let every :class:`DfoptError` raised within say a place of the file, before its own place."""
+    try:
+        yield
+    except DfoptError as error:
+        inner = ", ".join(filter(None, (place, error.place)))
+        raise FileError(error.problem, place=inner, file=error.file) from None
+
+
+@contextlib.contextmanager
 def reading_errors(path: str | Path) -> Iterator[None]:
     """Raise a :class:`FileError` for what the system or ``gzip`` says about reading ``path``."""
     name = shown_name(path)

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from functools import partial
 from heapq import heappush
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dfopt.problem.cache import CLEAN, UNMANAGED
 from dfopt.simulate.contract import (
@@ -34,9 +34,17 @@ from dfopt.simulate.contract import (
     Why,
 )
 from dfopt.simulate.recorder import packed
-from dfopt.simulate.requests import STALLED, Requests
 from dfopt.simulate.workload import Burst, Pause
 from dfopt.trace.events import Stop
+
+if TYPE_CHECKING:
+    from dfopt.simulate.kernel import Kernel
+
+STALLED = 1_000_000
+"""An endless loop has at least this number of dispatches, or calls of the policy, at one moment.
+
+A deadlock has at least this number of calls without a thread that acts in between or later.
+"""
 
 CANCELLED = -1
 """The event number of a CPU that waits for no event."""
@@ -84,7 +92,7 @@ class Cpu:
         "_tasks", "_then", "due", "is_at_work", "is_called", "number",
     )  # fmt: skip
 
-    def __init__(self, number: int, kernel: Requests) -> None:
+    def __init__(self, number: int, kernel: Kernel) -> None:
         self.number = number
         self._kernel = kernel
         self._policy = kernel.policy

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import shutil
 import tempfile
 from collections import Counter
@@ -14,6 +13,7 @@ from typing import Any
 
 from msgspec import field
 
+from dfopt.checks import did_you_mean
 from dfopt.errors import DfoptError, FileError
 from dfopt.files.documents import DocumentType
 from dfopt.files.formats import Format
@@ -265,9 +265,8 @@ def _check_policy_tables(scenario: Scenario, chosen: tuple[str, ...]) -> None:
     known = tuple(dict.fromkeys((*POLICIES, *chosen)))
     for name in scenario.policies:
         if name not in known:
-            nearest = difflib.get_close_matches(name, known, n=1)
-            hint = f"did you mean {nearest[0]!r}?" if nearest else f"known are {', '.join(known)}"
-            raise FileError(f"there is no such policy; {hint}", place=shown_place(("policy", name)))
+            problem = f"there is no such policy; {did_you_mean(name, known)}"
+            raise FileError(problem, place=shown_place(("policy", name)))
 
 
 def _sources(policies: Sequence[str]) -> dict[str, bool]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Mapping
 from decimal import Decimal
@@ -11,6 +10,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta, field
 
+from dfopt.checks import did_you_mean
 from dfopt.errors import DfoptError, FileError
 from dfopt.files.based import BasedFormat, Layer, merged
 from dfopt.files.formats import Format
@@ -52,12 +52,9 @@ def _workload(value: object) -> str:
     """Refuse what is neither a workload of dfopt nor looks like one of a user."""
     if isinstance(value, str) and (is_own_workload(value) or value in WORKLOADS):
         return value
-    nearest = difflib.get_close_matches(str(value), WORKLOADS, n=1)
-    hint = f"; did you mean {nearest[0]!r}?" if nearest else ""
-    words = ", ".join(map(repr, WORKLOADS))
     raise FileError(
-        f"must be one of {words}, not {described_value(value)}{hint}; one "
-        "of your own is file.py or module:Class"
+        f"{described_value(value)} is no workload; {did_you_mean(str(value), WORKLOADS)} "
+        "(one of your own is file.py or module:Class)"
     )
 
 

@@ -18,6 +18,7 @@ from typing import Any, BinaryIO, TypeVar
 
 from dfopt.checks import LARGEST_TOTAL, check_name, described
 from dfopt.errors import DfoptError, FileError
+from dfopt.files.storage import placed
 from dfopt.files.strict import Document
 from dfopt.problem.cache import Leaves
 from dfopt.problem.instance import LARGEST_CPU_COUNT
@@ -67,11 +68,8 @@ def read_chrome(stream: BinaryIO) -> Trace:
     document = _document(stream.read())
     text = document.get("systemTraceEvents") if isinstance(document, dict) else None
     if isinstance(text, str) and text.strip():
-        try:
+        with placed("systemTraceEvents"):
             return read_ftrace(BytesIO(text.encode("utf-8", "replace")))
-        except FileError as error:
-            place = ", ".join(filter(None, ("systemTraceEvents", error.place)))
-            raise FileError(error.problem, place=place) from None
     events = _events(document)
     slices, cpus = _slices(events)
     slices.sort(key=lambda event: event.dispatch.start)

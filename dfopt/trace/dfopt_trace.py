@@ -19,9 +19,9 @@ import numpy as np
 from msgspec import UNSET, Meta, UnsetType
 from numpy.typing import NDArray
 
-from dfopt.errors import DfoptError, FileError
+from dfopt.errors import FileError
 from dfopt.files.formats import Format, check_format
-from dfopt.files.storage import BYTE_ORDER_MARK
+from dfopt.files.storage import BYTE_ORDER_MARK, placed
 from dfopt.files.strict import parse_document
 from dfopt.problem.cache import Leaves
 from dfopt.problem.instance import CpuCount
@@ -232,13 +232,11 @@ def read_dfopt_trace(stream: BinaryIO) -> Trace:
         raise FileError("begins with a byte order mark; save it as UTF-8 without one")
     if not first.strip():
         raise FileError("is empty; its first line should be the header of a trace")
-    try:
+    with placed("line 1"):
         document = _parsed(first)
         check_format(document, Format.TRACE)
         del document["format"]
         header = msgspec.structs.asdict(reader(HeaderLine)(document))
-    except DfoptError as error:
-        raise _on_line(1, error) from None
     rows = _LinesRead(header.pop("cpus"))
     number = 2
     while lines := stream.readlines(BYTES_AT_ONCE):
@@ -421,12 +419,6 @@ def _parsed(line: bytes) -> dict[str, object]:
         raise FileError(error.problem, place=error.place.removeprefix("line 1, ")) from None
 
 
-def _on_line(number: int, error: DfoptError) -> FileError:
-    """Return an error about the object on a line."""
-    place = f"line {number}"
-    return FileError(error.problem, place=f"{place}, {error.place}" if error.place else place)
-
-
 def _checked(line: bytes, number: int, cpus: int) -> Any:
     """Return what stands on a line, checked by itself.
 
@@ -442,14 +434,12 @@ def _checked(line: bytes, number: int, cpus: int) -> Any:
     FileError
         With line and remedy, when nothing that may stand on a line looks so.
     """
-    try:
+    with placed(f"line {number}"):
         document = _parsed(line)
         telling = ("gap",) if "cpu" in document else KINDS
         kind = next((key for key in telling if key in document), "start")
         row = Line(**msgspec.structs.asdict(reader(KINDS[kind])(document)))
         _check_row(row, cpus)
-    except DfoptError as error:
-        raise _on_line(number, error) from None
     return row
 
 

@@ -19,6 +19,7 @@ import numpy as np
 
 from dfopt.checks import LARGEST_TOTAL
 from dfopt.errors import FileError
+from dfopt.files.storage import placed
 from dfopt.problem.instance import LARGEST_CPU_COUNT
 from dfopt.structs import replace
 from dfopt.trace.dispatches import IDLE, trace_of
@@ -76,79 +77,26 @@ def perfetto_classes() -> Any:
     return perfetto_trace_pb2
 
 
-def framed(packet: Any) -> bytes:
-    """Return a packet as it stands in a file, behind tag and length."""
-    data: bytes = packet.SerializeToString()
-    size = len(data)
-    length = bytearray()
-    while size >= MORE:
-        length.append(size & (MORE - 1) | MORE)
-        size >>= 7
-    length.append(size)
-    return PACKET_TAG + bytes(length) + data
-
-
-class PacketCutError(FileError):
-    """The file ends within a packet.
-
-    Parameters
-    ----------
-    number
-        The number of the packet, counted from 1.
-    """
-
-    def __init__(self, number: int) -> None:
-        super().__init__(
-            "the file ends within it; it may have been cut short, copy it again",
-            place=f"packet {number}",
-        )
-        self.number = number
-
-
-def packets(stream: BinaryIO) -> Iterator[tuple[int, Any]]:
-    """Yield the packets of a file with their numbers, counted from 1.
-
-    Packets that are compressed together are unpacked. They have the number of the packet that
-    held them. The lengths in the file are not trusted: the memory taken is at most the size of the
-    file.
-
-    Raises
-    ------
-    PacketCutError
-        When the file ends within a packet. All packets before it have been yielded.
-    FileError
-        When the file holds something else than packets.
-    """
-    from google.protobuf.message import DecodeError
-
-    packet_class = perfetto_classes().TracePacket
-    for number, data in _messages(stream):
-        try:
-            for message in _unpacked(packet_class, data):
-                yield number, message
-        except DecodeError:
-            raise FileError(
-                "cannot be decoded; the file is damaged, copy it again", place=f"packet {number}"
-            ) from None
-        except PacketCutError:
-            raise FileError(
-                "is damaged (what is compressed in it ends too early); copy it again",
-                place=f"packet {number}",
-            ) from None
-        except FileError as error:
-            raise FileError(error.problem, place=f"packet {number}") from None
-
-
 def _unpacked(packet_class: Any, data: bytes, depth: int = 0) -> Iterator[Any]:
     """Yield the packet in these bytes, or the packets that are compressed in it."""
-    packet = packet_class.FromString(data)
+    from google.protobuf.message import DecodeError
+
+    try:
+        packet = packet_class.FromString(data)
+    except DecodeError:
+        raise FileError("cannot be decoded; the file is damaged, copy it again") from None
     if not packet.HasField("compressed_packets"):
         yield packet
         return
     if depth == DEEPEST_COMPRESSION:
         raise FileError("is compressed again and again")
-    for _, inner in _messages(BytesIO(_inflated(packet.compressed_packets))):
-        yield from _unpacked(packet_class, inner, depth + 1)
+    try:
+        inner = BytesIO(_inflated(packet.compressed_packets))
+        while (message := _message(inner)) is not None:
+            yield from _unpacked(packet_class, message, depth + 1)
+    except EOFError:
+        problem = "is damaged (what is compressed in it ends too early); copy it again"
+        raise FileError(problem) from None
 
 
 def _inflated(data: bytes) -> bytes:
@@ -160,54 +108,48 @@ def _inflated(data: bytes) -> bytes:
     if inflating.unconsumed_tail:
         raise FileError("unpacks to more than 64 MiB; the file is damaged, copy it again")
     if not inflating.eof:
-        raise FileError("is damaged (what is compressed in it ends too early); copy it again")
+        raise EOFError
     return inflated
 
 
-def _messages(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    """Yield the bytes of the packets in a stream, without tag and length, with their numbers."""
-    number = 0
-    while tag := stream.read(1):
-        number += 1
-        place = f"packet {number}"
-        if tag != PACKET_TAG:
-            raise FileError(
-                "is no packet of a trace; the file is damaged, copy it again", place=place
-            )
-        size = _length(stream, number)
-        if size > LARGEST_PACKET:
-            raise FileError(
-                f"claims to have {size} bytes; the file is damaged, copy it again", place=place
-            )
-        yield number, _read(stream, size, number)
+def _message(stream: BinaryIO) -> bytes | None:
+    """Return the bytes of the next packet in a stream, without tag and length; None at its end.
+
+    Raises
+    ------
+    EOFError
+        When the stream ends within the packet.
+    """
+    tag = stream.read(1)
+    if not tag:
+        return None
+    if tag != PACKET_TAG:
+        raise FileError("is no packet of a trace; the file is damaged, copy it again")
+    size = _length(stream)
+    if size > LARGEST_PACKET:
+        raise FileError(f"claims to have {size} bytes; the file is damaged, copy it again")
+    return _read(stream, size)
 
 
-def _length(stream: BinaryIO, number: int) -> int:
+def _length(stream: BinaryIO) -> int:
     size = 0
     for position in range(LONGEST_VARINT):
-        byte = stream.read(1)
-        if not byte:
-            raise PacketCutError(number)
-        size |= (byte[0] & (MORE - 1)) << (7 * position)
-        if byte[0] < MORE:
+        (byte,) = _read(stream, 1)
+        size |= (byte & (MORE - 1)) << (7 * position)
+        if byte < MORE:
             return size
-    raise FileError("has no length; the file is damaged, copy it again", place=f"packet {number}")
+    raise FileError("has no length; the file is damaged, copy it again")
 
 
-def _read(stream: BinaryIO, size: int, number: int) -> bytes:
+def _read(stream: BinaryIO, size: int) -> bytes:
     """Return the next bytes of a stream; ask for memory only as far as the stream has them."""
-    if size <= AT_ONCE:
-        data = stream.read(size)
-    else:
-        parts = []
-        left = size
-        while left and (part := stream.read(min(left, AT_ONCE))):
-            parts.append(part)
-            left -= len(part)
-        data = b"".join(parts)
-    if len(data) < size:
-        raise PacketCutError(number)
-    return data
+    data = bytearray()
+    while len(data) < size:
+        part = stream.read(min(size - len(data), AT_ONCE))
+        if not part:
+            raise EOFError
+        data += part
+    return bytes(data)
 
 
 WAKEUPS = ("sched_waking", "sched_wakeup", "sched_wakeup_new")
@@ -259,28 +201,36 @@ def read_perfetto(stream: BinaryIO) -> Trace:
     FileError
         When the file is damaged, or holds no switches.
     """
-    found = _Found()
-    cut: PacketCutError | None = None
-    count = 0
+    found, packet_class = _Found(), perfetto_classes().TracePacket
+    number, is_cut = 0, False
     try:
-        for count, packet in packets(stream):
-            try:
-                found.add(packet)
-            except FileError as error:
-                raise FileError(error.problem, place=f"packet {count}") from None
-    except PacketCutError as error:
-        cut, count = error, error.number
+        while True:
+            with placed(f"packet {number + 1}"):
+                # The lengths in the file are not trusted: no more memory is taken than it has.
+                data = _message(stream)
+                if data is None:
+                    break
+                for packet in _unpacked(packet_class, data):
+                    found.add(packet)
+            number += 1
+    except EOFError:
+        number, is_cut = number + 1, True
     if not found.switch_count:
-        raise _without_switches(cut, has_tracks=found.has_tracks)
-    events = found.events(count)
-    if cut is not None:
-        events = replace(events, unparsed=1, first_unparsed=cut.number)
+        raise _without_switches(number if is_cut else None, has_tracks=found.has_tracks)
+    events = found.events(number)
+    if is_cut:
+        events = replace(events, unparsed=1, first_unparsed=number)
     return trace_of(events)
 
 
-def _without_switches(cut: PacketCutError | None, *, has_tracks: bool) -> FileError:
+def _without_switches(cut: int | None, *, has_tracks: bool) -> FileError:
+    """Return the error of a file without switches, which ends within the packet ``cut`` if any."""
     if cut is not None:
-        return FileError(f"{cut.problem}; before it the file {NO_SWITCH}", place=cut.place)
+        return FileError(
+            "the file ends within it; it may have been cut short, copy it again; before it the "
+            f"file {NO_SWITCH}",
+            place=f"packet {cut}",
+        )
     if has_tracks:
         return FileError(
             "holds tracks to look at, as dfopt writes them, and no sched_switch event of the "
@@ -621,11 +571,12 @@ def write_perfetto(trace: Trace, stream: BinaryIO, *, costs: Integers | None = N
     FileError
         When Perfetto's classes are not installed, or times are too long.
     """
-    writer = _Writer(perfetto_classes(), trace)
+    classes = perfetto_classes()
+    writer = _Writer(classes, trace)
     counters = () if costs is None else writer.counters(costs)
-    data = map(framed, chain(writer.tracks(costs is not None), writer.slices(), counters))
-    while piece := b"".join(islice(data, PACKETS_AT_ONCE)):
-        stream.write(piece)
+    packets = chain(writer.tracks(costs is not None), writer.slices(), counters)
+    while piece := list(islice(packets, PACKETS_AT_ONCE)):
+        stream.write(classes.Trace(packet=piece).SerializeToString())
 
 
 class _Writer:

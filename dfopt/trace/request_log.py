@@ -7,9 +7,6 @@ ISO 8601.
 
 from __future__ import annotations
 
-import csv
-import difflib
-import io
 import math
 import re
 import warnings
@@ -26,7 +23,8 @@ import numpy as np
 
 from dfopt.checks import LARGEST_TOTAL
 from dfopt.errors import DfoptError, DfoptWarning, FileError
-from dfopt.files.storage import read_text
+from dfopt.files.csv_table import CsvTable, read_csv_table
+from dfopt.files.storage import naming
 from dfopt.problem.cache import Leaves
 from dfopt.problem.instance import Objective
 from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyG
@@ -46,9 +44,6 @@ from dfopt.trace.trace import (
     trace_of_dispatches,
 )
 
-DELIMITERS = ",;\t"
-"""What may stand between values; the one that the first line has most often does."""
-
 MOST_VALUES = 5
 """At most this many values of a column are named."""
 
@@ -64,145 +59,73 @@ _UNIT_WORDS = {"seconds": "s", "milliseconds": "ms", "microseconds": "us", "nano
 _UNIT_OF_NAME = re.compile(rf"(?:.*[\W_])?({'|'.join((*_UNIT_WORDS, *NANOSECONDS))})\W*")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LogTable:
-    """The names of a CSV file's columns, and its rows with the numbers of their lines."""
+def rows_where(table: CsvTable, name: str, values: Collection[str], *, is_wanted: bool) -> CsvTable:
+    """Return the rows that have one of these values in a column, or those that have none.
 
-    names: list[str]
-    rows: list[tuple[int, list[str]]]
+    Raises
+    ------
+    FileError
+        When there are none.
+    """
+    cells = table.column(name)
+    found = [
+        row for row, cell in zip(table.rows, cells, strict=True) if (cell in values) == is_wanted
+    ]
+    if not found:
+        there = ", ".join(repr(cell) for cell, _ in Counter(cells).most_common(MOST_VALUES))
+        raise FileError(
+            f"has no request whose {name!r} {'is' if is_wanted else 'is not'} "
+            f"{either(values)}; among its values are {there}"
+        )
+    return replace(table, rows=found)
 
-    @property
-    def lines(self) -> list[int]:
-        """The numbers of the rows' lines."""
-        return [line for line, _ in self.rows]
 
-    def without(self, other: LogTable) -> LogTable:
-        """Return the rows that are not in another table."""
-        others = set(other.lines)
-        return replace(self, rows=[row for row in self.rows if row[0] not in others])
+def times_in(
+    table: CsvTable, name: str, unit: str | None, *, is_point: bool
+) -> tuple[list[int], int]:
+    """Return the times of a column in nanoseconds, and how many its last digit stands for.
 
-    def column(self, name: str) -> list[str]:
-        """Return the cells of a column.
+    Parameters
+    ----------
+    table
+        The rows.
+    name
+        What the column is called.
+    unit
+        Of times that are numbers; None: the one in the column's name.
+    is_point
+        Whether they are points in time, which may be written in ISO 8601, or be negative.
 
-        Raises
-        ------
-        FileError
-            When there is no such column, or several.
-        """
-        if self.names.count(name) != 1:
-            nearest = difflib.get_close_matches(name, self.names, n=1)
-            hint = f"did you mean {nearest[0]!r}? There" if nearest else "there"
-            problem = f"has no column {name!r}; {hint} are {', '.join(self.names)}"
-            if name in self.names:
-                problem = f"has several columns {name!r}; give all but one another name"
-            raise FileError(problem, place="line 1")
-        position = self.names.index(name)
-        return [row[position] for _, row in self.rows]
-
-    def where(self, name: str, values: Collection[str], *, is_wanted: bool) -> LogTable:
-        """Return the rows that have one of these values in a column, or those that have none.
-
-        Raises
-        ------
-        FileError
-            When there are none.
-        """
-        cells = self.column(name)
-        found = [
-            row for row, cell in zip(self.rows, cells, strict=True) if (cell in values) == is_wanted
-        ]
-        if not found:
-            there = ", ".join(repr(cell) for cell, _ in Counter(cells).most_common(MOST_VALUES))
-            raise FileError(
-                f"has no request whose {name!r} {'is' if is_wanted else 'is not'} "
-                f"{either(values)}; among its values are {there}"
-            )
-        return replace(self, rows=found)
-
-    def times(self, name: str, unit: str | None, *, is_point: bool) -> tuple[list[int], int]:
-        """Return the times of a column in nanoseconds, and how many its last digit stands for.
-
-        Parameters
-        ----------
-        name
-            What the column is called.
-        unit
-            Of times that are numbers; None: the one in the column's name.
-        is_point
-            Whether they are points in time, which may be written in ISO 8601, or be negative.
-
-        Raises
-        ------
-        FileError
-            When a cell is no time, or has no unit.
-        """
-        unit = unit or unit_in_name(name)
-        times = []
-        for (line, _), text in zip(self.rows, self.column(name), strict=True):
-            time = parsed_time(text, unit)
-            if time is None and is_point and not is_number(text):
-                time = parsed_moment(text)
-            if time is None or (time < 0 and not is_point):
-                if not text:
-                    problem = "is empty; fill it in, or leave the line out with `where`"
-                elif is_number(text) and unit is None:
-                    problem = (
-                        f"is {text!r} without a unit; say it with `time_unit`: s, ms, us or ns"
-                    )
-                elif time is not None:
-                    problem = "is negative; mend the line, or leave it out"
-                else:
-                    problem = f"is {text!r}; write a number such as 0.5, or a time such as 1m2.5s"
-                    problem += " or 2026-01-31T12:00:00.5" if is_point else ""
-                raise FileError(f"{name!r} {problem}", place=f"line {line}")
-            times.append(time)
-        digit = min((int(time.as_tuple().exponent) for time in times), default=0)
-        return [round(time) for time in times], 10 ** max(0, digit)
+    Raises
+    ------
+    FileError
+        When a cell is no time, or has no unit.
+    """
+    unit = unit or unit_in_name(name)
+    times = []
+    for line, text in zip(table.lines, table.column(name), strict=True):
+        time = parsed_time(text, unit)
+        if time is None and is_point and not is_number(text):
+            time = parsed_moment(text)
+        if time is None or (time < 0 and not is_point):
+            if not text:
+                problem = "is empty; fill it in, or leave the line out with `where`"
+            elif is_number(text) and unit is None:
+                problem = f"is {text!r} without a unit; say it with `time_unit`: s, ms, us or ns"
+            elif time is not None:
+                problem = "is negative; mend the line, or leave it out"
+            else:
+                problem = f"is {text!r}; write a number such as 0.5, or a time such as 1m2.5s"
+                problem += " or 2026-01-31T12:00:00.5" if is_point else ""
+            raise FileError(f"{name!r} {problem}", place=f"line {line}")
+        times.append(time)
+    digit = min((int(time.as_tuple().exponent) for time in times), default=0)
+    return [round(time) for time in times], 10 ** max(0, digit)
 
 
 def either(values: Collection[str]) -> str:
     """Return values as in ``'ok' or 'late'``."""
     return " or ".join(map(repr, values))
-
-
-def read_log_table(path: str | Path, what: str) -> LogTable:
-    """Return the table in a file whose first line names the columns.
-
-    Parameters
-    ----------
-    path
-        The file. A byte order mark before the first name does not count.
-    what
-        The noun for what stands on a line.
-
-    Raises
-    ------
-    FileError
-        When it cannot be read, or has no line.
-    """
-    text = read_text(path, skips_mark=True)
-    first = text.lstrip().partition("\n")[0]
-    if first[:1] in ("[", "{"):
-        raise FileError("is JSON; give a CSV file, whose first line names the columns")
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=max(DELIMITERS, key=first.count))
-    rows: list[tuple[int, list[str]]] = []
-    try:
-        for row in reader:
-            cells = [cell.strip() for cell in row]
-            if any(cells):
-                rows.append((reader.line_num, cells))
-    except csv.Error as error:
-        raise FileError(f"is no CSV: {error}", place=f"line {reader.line_num}") from None
-    if not rows[1:]:
-        raise FileError(f"holds no {what}; its first line names the columns")
-    (_, names), *rows = rows
-    for line, row in rows:
-        if len(row) != len(names):
-            raise FileError(
-                f"has {len(row)} values, but there are {len(names)} columns; mend the line",
-                place=f"line {line}",
-            )
-    return LogTable(names=names, rows=rows)
 
 
 def unit_in_name(column: str) -> str | None:
@@ -442,7 +365,8 @@ def read_request_log(  # noqa: PLR0913 - what the log has, and what it does not 
         raise FileError(f"must be at least 1, not {cpus}", place="cpus")
     if not columns.has_starts and cpus is None:
         raise FileError("does not say how many CPUs there are; give `cpus`")
-    table, notices = _chosen(read_log_table(path, "request"), columns, where or {}, where_not or {})
+    log = read_csv_table(path, "id,model,start_s,end_s")
+    table, notices = _chosen(log, columns, where or {}, where_not or {})
     requests, rounding = _requests(table, columns, time_unit, duration_unit)
     used = _place(requests, columns, cpus, rounding)
     is_known = columns.has_starts and (columns.cpu is not None or used == 1)
@@ -511,18 +435,19 @@ def read_request_log(  # noqa: PLR0913 - what the log has, and what it does not 
 
 
 def _chosen(
-    table: LogTable,
+    table: CsvTable,
     columns: RequestColumns,
     where: Mapping[str, Collection[str]],
     where_not: Mapping[str, Collection[str]],
-) -> tuple[LogTable, list[str | None]]:
+) -> tuple[CsvTable, list[str | None]]:
     """Return the rows that count, and in one line which were left out."""
     chosen, conditions = table, []
     for wanted, is_wanted in ((where, True), (where_not, False)):
         for name, values in wanted.items():
-            chosen = chosen.where(name, values, is_wanted=is_wanted)
+            chosen = rows_where(chosen, name, values, is_wanted=is_wanted)
             conditions.append(f"{name!r} {'is not' if is_wanted else 'is'} {either(values)}")
-    left_out = table.without(chosen)
+    kept = set(chosen.lines)
+    left_out = replace(table, rows=[row for row in table.rows if row[0] not in kept])
     if not left_out.rows:
         return chosen, []
     said = f"left out {counted(len(left_out.rows), 'request')} where {' or '.join(conditions)}"
@@ -539,7 +464,7 @@ def _chosen(
 
 
 def _requests(
-    table: LogTable, columns: RequestColumns, time_unit: str | None, duration_unit: str | None
+    table: CsvTable, columns: RequestColumns, time_unit: str | None, duration_unit: str | None
 ) -> tuple[list[LoggedRequest], Rounding]:
     """Return the requests of a log in a time that begins with the earliest of them.
 
@@ -551,7 +476,7 @@ def _requests(
         if name is None:
             return None
         unit = time_unit if is_point else duration_unit or unit_in_name(name) or time_unit
-        found, digit = table.times(name, unit, is_point=is_point)
+        found, digit = times_in(table, name, unit, is_point=is_point)
         rounding.limit = max(rounding.limit, digit)
         return np.array(found, object)
 
@@ -704,12 +629,12 @@ def _load_times(
         if not 0 <= load_times <= LARGEST_TOTAL:
             raise FileError(f"must be at least 0, not {load_times}", place="load_times")
         return {"": 0} | dict.fromkeys(models, load_times)
-    try:
-        table = read_log_table(load_times, "load time")
+    with naming(load_times):
+        table = read_csv_table(load_times, "model,seconds")
         if not table.names[1:]:
             raise FileError("has one column; write the model, a comma and its load time")
         load = table.names[1]
-        times, _ = table.times(load, unit_in_name(load) or time_unit, is_point=False)
+        times, _ = times_in(table, load, unit_in_name(load) or time_unit, is_point=False)
         found = {"": 0}
         for (line, (model, *_)), time in zip(table.rows, times, strict=True):
             if found.setdefault(model, time) != time:
@@ -722,8 +647,6 @@ def _load_times(
                     f"has no load time of {model!r}, which a request on line {line} of the log "
                     "asks for; add it"
                 )
-    except FileError as error:
-        raise error if error.file else error.in_file(str(load_times)) from None
     return found
 
 

@@ -99,9 +99,9 @@ def test_a_table_is_read_whatever_the_order_of_its_columns(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("", "line 1: names no column 'instance'"),
-        ("instance,lower\n", "line 1: names no column 'upper'"),
-        ("instance,lower,upper\nx,1\n", "line 2: has 2 fields, not 3"),
+        ("", "holds no rows; its first line names the columns, such as instance,lower,upper"),
+        ("instance,lower\nx,1\n", "line 1: has no column 'upper'; there are instance, lower"),
+        ("instance,lower,upper\nx,1\n", "line 2: has 2 values, but there are 3 columns"),
         ("instance,lower,upper\nx,,\n", "line 2: has neither lower nor upper"),
         ("instance,lower,upper\nx,5,4\n", "line 2: lower 5 is more than upper 4"),
         ("instance,lower,upper\nx,1,1\nx,1,1\n", "line 3: 'x' is there twice"),

@@ -132,10 +132,9 @@ def test_a_missing_or_empty_file_begins_anew(tmp_path: Path, resume: bool) -> No
     ("text", "problem"),
     [
         ("a,b\n1,2\n", r"rows\.csv: line 1: does not name the columns of dfopt"),
-        ("some prose", "line 1: does not name the columns"),
-        (HEADER.replace("cpus,", "") + "x\n", "line 1: does not name the columns"),
-        (HEADER + "a,b\n", f"line 2: has 2 fields, not {len(COLUMNS)}"),
-        (HEADER + line_of(ROW) + "\n", "line 3: has 0 fields"),
+        ("some prose", "holds no rows; its first line names the columns"),
+        (HEADER.replace("cpus,", "") + "," * 25 + "x\n", "line 1: does not name the columns"),
+        (HEADER + "a,b\n", f"line 2: has 2 values, but there are {len(COLUMNS)}"),
         (HEADER + line_of(ROW).replace(",4,", ",four,"), "line 2, tasks: 'four'"),
         (HEADER + line_of(ROW).replace("optimal", "fine"), "line 2, status: 'fine'"),
         (HEADER + 'a"b,"c" d\n', "line 2: is no CSV"),

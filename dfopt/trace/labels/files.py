@@ -13,7 +13,8 @@ from pathlib import Path
 import numpy as np
 
 from dfopt.errors import FileError
-from dfopt.files.storage import read_text, shown_name, write_text
+from dfopt.files.csv_table import csv_table
+from dfopt.files.storage import naming, placed, read_text, shown_name, write_text
 from dfopt.structs import replace
 from dfopt.trace.events import Marks
 from dfopt.trace.labels.inference import Inferred
@@ -83,7 +84,8 @@ def label_by_file(trace: Trace, path: str | Path) -> Trace:
         When the file is no such table, two rows are about one thread at the same time, or no
         thread of the file is in the trace.
     """
-    return _label_rows(trace, read_table(path), shown_name(path))
+    with naming(path):
+        return _label_rows(trace, _in_table(read_text(path, skips_mark=True)), shown_name(path))
 
 
 def label_by_cgroup(trace: Trace, path: str | Path) -> Trace:
@@ -102,76 +104,39 @@ def label_by_cgroup(trace: Trace, path: str | Path) -> Trace:
     FileError
         When the file has neither shape, names a thread twice, or none of the trace.
     """
-    file = shown_name(path)
-    lines = read_text(path).splitlines()
-    is_table = bool(lines) and "," in lines[0] and not lines[0].split()[0].isdecimal()
-    rows = read_table(path) if is_table else tuple(_listed(lines, file))
-    if not rows:
-        raise FileError("is empty; fill it with ps -eLo tid=,cgroup=", file=file)
-    return _label_rows(trace, rows, file)
+    text = read_text(path, skips_mark=True)
+    first = text.partition("\n")[0]
+    is_table = "," in first and not first.split()[0].isdecimal()
+    with naming(path):
+        rows = list(_in_table(text) if is_table else _in_list(text))
+        if not rows:
+            raise FileError("is empty; fill it with ps -eLo tid=,cgroup=")
+        return _label_rows(trace, rows, shown_name(path))
 
 
-def read_table(path: str | Path) -> tuple[LabelRow, ...]:
-    """Return the rows of a table of labels.
+def _in_table(text: str) -> list[LabelRow]:
+    """Return the rows of a table of labels."""
+    table = csv_table(text, "tid,df or tid,start,end,df")
+    nothing = [""] * len(table.rows)
+    times = (table.column(name) if name in table.names else nothing for name in TIMES)
+    rows = []
+    for line, tid, df, *interval in zip(
+        table.lines, table.column(*TID), table.column(*DF), *times, strict=True
+    ):
+        with placed(f"line {line}"):
+            if not tid:
+                raise FileError("names no thread; give its tid")
+            start, end = map(_time, TIMES, interval, (OPEN_START, OPEN_END))
+            if start > end:
+                raise FileError(f"starts at {start}, after its end at {end}; swap them")
+        rows.append(LabelRow(line=line, tid=tid, df=df or None, start=start, end=end))
+    return rows
 
-    Raises
-    ------
-    FileError
-        When the file is no table, lacks a column or a value, or the time of a row is no interval.
-    """
-    file = shown_name(path)
-    lines = csv.reader(io.StringIO(read_text(path)), strict=True)
-    rows: list[LabelRow] | None = None
+
+def _time(name: str, text: str, open_time: int) -> int:
+    """Return the time in a cell; where it is empty, the interval is open."""
     try:
-        header = [name.strip() for name in next(lines, ())]
-        if any(header):
-            columns = _columns(header)
-            rows = [_row(cells, columns, len(header), lines.line_num) for cells in lines if cells]
-    except csv.Error as error:
-        problem = f"is no CSV ({error}); correct it"
-        raise FileError(problem, place=f"line {lines.line_num}", file=file) from None
-    except FileError as error:
-        raise FileError(error.problem, place=f"line {lines.line_num}", file=file) from None
-    if rows is None:
-        raise FileError("is empty; begin it with the line tid,df", file=file)
-    if not rows:
-        raise FileError("names no thread; add lines below the header", file=file)
-    return tuple(rows)
-
-
-def _columns(header: Sequence[str]) -> dict[str, int]:
-    """Return the indices of the columns tid and df, and of start and end if there are any."""
-    columns = {}
-    for names in (TID, DF):
-        found = [name for name in names if name in header]
-        if not found:
-            raise FileError(
-                f"has no column {' or '.join(names)}; begin it with a line such as tid,df or "
-                "tid,start,end,df"
-            )
-        columns[names[0]] = header.index(found[0])
-    for name in ("tid", "df", *TIMES):
-        if header.count(name) > 1:
-            raise FileError(f"has two columns {name}; leave one")
-    return columns | {name: header.index(name) for name in TIMES if name in header}
-
-
-def _row(cells: Sequence[str], columns: dict[str, int], width: int, line: int) -> LabelRow:
-    if len(cells) != width:
-        raise FileError(f"has {len(cells)} values under {width} columns; correct it")
-    values = {name: cells[place].strip() for name, place in columns.items()}
-    if not values["tid"]:
-        raise FileError("names no thread; give its tid")
-    times = {name: _time(name, values[name]) for name in TIMES if values.get(name)}
-    row = LabelRow(line=line, tid=values["tid"], df=values["df"] or None, **times)
-    if row.start > row.end:
-        raise FileError(f"starts at {row.start}, after its end at {row.end}; swap them")
-    return row
-
-
-def _time(name: str, text: str) -> int:
-    try:
-        time = int(text)
+        time = int(text or open_time)
     except ValueError:
         raise FileError(
             f"{name} is {text!r}; give an integer in the trace's unit of time, or nothing"
@@ -181,24 +146,24 @@ def _time(name: str, text: str) -> int:
     return time
 
 
-def _listed(lines: list[str], file: str) -> Iterator[LabelRow]:
-    for line, text in enumerate(lines, start=1):
-        words = text.split(maxsplit=1)
-        if not words:
+def _in_list(text: str) -> Iterator[LabelRow]:
+    """Yield the rows that ``ps`` printed."""
+    for line, row in enumerate(text.splitlines(), start=1):
+        if not row.strip():
             continue
-        if len(words) == 1 or not words[0].isdecimal():
+        tid, *groups = row.split(maxsplit=1)
+        if not (groups and tid.isdecimal()):
             raise FileError(
-                f"is {text.strip()!r}; give a thread's number and its control group, as "
+                f"is {row.strip()!r}; give a thread's number and its control group, as "
                 "ps -eLo tid=,cgroup= prints them",
                 place=f"line {line}",
-                file=file,
             )
-        group = words[1].strip().removeprefix(UNIFIED)
-        yield LabelRow(line=line, tid=words[0], df=None if group == NO_CGROUP else group)
+        group = groups[0].strip().removeprefix(UNIFIED)
+        yield LabelRow(line=line, tid=tid, df=None if group == NO_CGROUP else group)
 
 
 def _label_rows(trace: Trace, rows: Sequence[LabelRow], file: str) -> Trace:
-    """Return a trace labelled by the rows of a table; ``file`` is its name in errors."""
+    """Return a trace labelled by the rows of a table; ``file`` is its name in warnings."""
     tids = Tids(trace, (row.tid for row in rows))
     names = dict.fromkeys(row.df for row in rows if row.df is not None)
     numbers = {name: number for number, name in enumerate(names)}
@@ -208,7 +173,7 @@ def _label_rows(trace: Trace, rows: Sequence[LabelRow], file: str) -> Trace:
     found: list[tuple[int, int, int]] = []
     for tid, intervals in by_tid.items():
         intervals.sort(key=lambda row: (row.start, row.end))
-        _check_apart(intervals, tid, file)
+        _check_apart(intervals, tid)
         for number in tids.tasks(tid):
             for row in intervals:
                 # Where one interval begins as another ends, the later change counts.
@@ -222,7 +187,7 @@ def _label_rows(trace: Trace, rows: Sequence[LabelRow], file: str) -> Trace:
     return label_changes(trace, changes)
 
 
-def _check_apart(intervals: Sequence[LabelRow], tid: str, file: str) -> None:
+def _check_apart(intervals: Sequence[LabelRow], tid: str) -> None:
     """Refuse two rows about one thread at the same time."""
     for row, following in pairwise(intervals):
         if following.start < row.end:
@@ -230,7 +195,6 @@ def _check_apart(intervals: Sequence[LabelRow], tid: str, file: str) -> None:
                 f"speaks of thread {tid} at the same time as line "
                 f"{min(row.line, following.line)}; let their times not overlap",
                 place=f"line {max(row.line, following.line)}",
-                file=file,
             )
 
 

@@ -57,7 +57,7 @@ def report_unknown(unknown: Sequence[tuple[int, str]], named: int, file: str) ->
     named
         The number of lines in all.
     file
-        The name of the file in errors.
+        The name of the file in warnings.
 
     Raises
     ------
@@ -72,7 +72,6 @@ def report_unknown(unknown: Sequence[tuple[int, str]], named: int, file: str) ->
             f"none of the threads that it names is in the trace, the first is {tid}; name a file "
             "that was made for this trace",
             place=f"line {line}",
-            file=file,
         )
     others = f", and {counted(len(unknown) - 1, 'more line')}" if len(unknown) > 1 else ""
     warnings.warn(

@@ -187,7 +187,7 @@ def test_an_interrupt_keeps_what_is_finished(tmp_path, monkeypatch):
         ([small()], ["fcsf"], "there is no policy 'fcsf'; did you mean 'fcfs'?"),
         (
             [small()], ["FIFO"],
-            "there is no policy 'FIFO'; did you mean 'fcfs' (first come, first served)? One of",
+            "there is no policy 'FIFO'; did you mean 'fcfs' (first come, first served)? (one of",
         ),
         (
             [small(policies={"fcsf": {}})], ["fcfs"],

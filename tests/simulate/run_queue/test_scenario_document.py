@@ -236,7 +236,7 @@ def test_settings_that_are_wrong(file, settings, message):
     ("old", "new", "message"),
     [
         ("dfopt-scenario/1", "dfopt-mix/1", "format: the file holds a mix of jobs"),
-        ('"chat"', '"chatt"', "workload: must be one of 'aim', 'chat'"),
+        ('"chat"', '"chatt"', "workload: 'chatt' is no workload; did you mean 'chat'?"),
         ("[machine]", "[machin]", "machin: unknown key; did you mean 'machine'?"),
         ("cpus = 2", "cpus = 0", "machine.cpus: must be at least 1, not 0"),
         ("cpus = 2", 'cpus = "2"', "machine.cpus: must be an integer, not '2'"),

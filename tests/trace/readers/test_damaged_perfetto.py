@@ -15,8 +15,17 @@ from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as classes
 
 from dfopt.errors import FileError
 from dfopt.trace import Trace, read_trace
-from dfopt.trace.perfetto import framed, read_perfetto
-from tests.trace.readers.test_perfetto import EXIT_DEAD, GOOD, bundle, columns, rows, switch, waking
+from dfopt.trace.perfetto import read_perfetto
+from tests.trace.readers.test_perfetto import (
+    EXIT_DEAD,
+    GOOD,
+    bundle,
+    columns,
+    framed,
+    rows,
+    switch,
+    waking,
+)
 
 RECORDED = (Path(__file__).parent / "recorded" / "perfetto.pftrace").read_bytes()
 

@@ -9,9 +9,14 @@ from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as classes
 
 from dfopt.errors import FileError
 from dfopt.trace.events import Stop
-from dfopt.trace.perfetto import framed, read_perfetto
+from dfopt.trace.perfetto import read_perfetto
 
 EXIT_DEAD = 0x10
+
+
+def framed(packet):
+    """Return a packet as it stands in a file, behind tag and length."""
+    return classes.Trace(packet=[packet]).SerializeToString()
 
 
 def bundle(cpu, *events, **fields):

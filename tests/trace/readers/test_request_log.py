@@ -171,8 +171,8 @@ def test_the_log_names_the_cpus(tmp_path: Path) -> None:
             "line 2: 'from' is 'soon'; write a number such as 0.5, or a time such as 1m2",
         ),
         ("id,model,from,to\nx,A,1\n", "line 2: has 3 values, but there are 4 columns"),
-        ("id,model,from,to\n", "holds no request"),
-        ("", "holds no request"),
+        ("id,model,from,to\n", "holds no rows; its first line"),
+        ("", "holds no rows; its first line"),
         ('[{"id": "x", "model": "A"}]', "is JSON; give a CSV file"),
     ],
 )
@@ -410,7 +410,7 @@ def test_times_in_whole_seconds_say_no_fraction(tmp_path: Path, start: str) -> N
 
 
 def test_columns_are_found_by_their_only_name(tmp_path: Path) -> None:
-    with pytest.raises(FileError, match=r"no column 'from'; did you mean 'form'\? There are id, "):
+    with pytest.raises(FileError, match=r"no column 'from'; did you mean 'form'\?$"):
         read_log(saved(tmp_path, "id,model,form,to\nx,A,0,1\n"), TIMED)
     with pytest.raises(
         FileError, match="line 1: has several columns 'to'; give all but one another"
