@@ -13,10 +13,9 @@ from collections.abc import Callable, Iterator, Set
 from math import floor
 
 from dfopt.solvers.branch_and_price.linear_program import Undecided
-from dfopt.solvers.configuration.branching_rules import RULES, Feature, VisitsPair
 from dfopt.solvers.configuration.column_generation import ColumnGeneration
-from dfopt.solvers.configuration.columns import Column, ColumnPool
-from dfopt.solvers.configuration.master import Solution
+from dfopt.solvers.configuration.contents import RULES, Column, ColumnPool, Feature, VisitsPair
+from dfopt.solvers.configuration.master import LpSolution
 from dfopt.solvers.configuration.proof_tree import ProofCase
 from dfopt.solvers.configuration.remaining_problem import RemainingProblem
 
@@ -34,7 +33,7 @@ DIVE_EVERY = 5
 
 log = logging.getLogger(__name__)
 
-Dive = Callable[[RemainingProblem, Solution], tuple[Column, ...] | None]
+Dive = Callable[[RemainingProblem, LpSolution], tuple[Column, ...] | None]
 
 
 class BranchAndPrice:
@@ -69,11 +68,11 @@ class BranchAndPrice:
         self.nodes = 0
         self.problem = problem
         self.root = ProofCase(problem.limits, None)
-        self._waiting: list[tuple[ProofCase, Solution]] | None = None
+        self._waiting: list[tuple[ProofCase, LpSolution]] | None = None
         self._undecided = False
 
     def search(
-        self, solution: Solution, most_nodes: int | None = None
+        self, solution: LpSolution, most_nodes: int | None = None
     ) -> tuple[Column, ...] | None:
         """Return columns that are a schedule; None when there is none.
 
@@ -106,7 +105,9 @@ class BranchAndPrice:
                 # On a coarse grid, or with CPUs whose idleness costs something, it may cost more
                 # than the limit: then this leaf stays open.
                 self._undecided = True
-                return tuple(column for column, use in solution.used for _ in range(round(use)))
+                return tuple(
+                    column for column, use in solution.used.items() for _ in range(round(use))
+                )
             if self.nodes % DIVE_EVERY == 0:
                 found = self._dive(node, solution)
                 if found is not None:
@@ -124,8 +125,8 @@ class BranchAndPrice:
         return None
 
     def _children(
-        self, case: ProofCase, parent: Solution, feature: Feature, use: float
-    ) -> Iterator[tuple[ProofCase, Solution]]:
+        self, case: ProofCase, parent: LpSolution, feature: Feature, use: float
+    ) -> Iterator[tuple[ProofCase, LpSolution]]:
         """Yield the children that are possible: more CPUs have a feature, or fewer have it."""
         whole = 0, sum(self.problem.cpus)
         least, most = case.limits.get(feature, whole)
@@ -146,11 +147,11 @@ class BranchAndPrice:
                 yield child, solution
 
 
-def _is_schedule(solution: Solution) -> bool:
-    return all(abs(use - round(use)) <= FRACTION for _, use in solution.used)
+def _is_schedule(solution: LpSolution) -> bool:
+    return all(abs(use - round(use)) <= FRACTION for use in solution.used.values())
 
 
-def _branch(node: RemainingProblem, solution: Solution) -> tuple[Feature, float] | None:
+def _branch(node: RemainingProblem, solution: LpSolution) -> tuple[Feature, float] | None:
     """Return the feature to branch on, and how many CPUs have it; None if there is none.
 
     The first rule with a fractional feature is used. The feature is one that few CPUs have, and
@@ -160,7 +161,7 @@ def _branch(node: RemainingProblem, solution: Solution) -> tuple[Feature, float]
     paired = set(node.paired_fragments)
     for rule in RULES:
         uses: Counter[Feature] = Counter()
-        for column, number in solution.used:
+        for column, number in solution.used.items():
             for feature in rule.all_of(column.content):
                 uses[feature] += number  # type: ignore[assignment]
         fractions = {feature: abs(number - round(number)) for feature, number in uses.items()}

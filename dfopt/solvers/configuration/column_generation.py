@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
+from math import inf
 
 import numpy as np
 
 from dfopt.solvers.branch_and_price.linear_program import TOLERANCE, Undecided
-from dfopt.solvers.configuration.columns import Column, ColumnPool
-from dfopt.solvers.configuration.master import Master, Solution
-from dfopt.solvers.configuration.prices import Duals, Prices, Refuting
-from dfopt.solvers.configuration.pricing import PricedProblem
+from dfopt.solvers.branch_and_price.prices import Prices
+from dfopt.solvers.configuration.contents import Column, ColumnPool, Feature
+from dfopt.solvers.configuration.master import LpSolution, Master
+from dfopt.solvers.configuration.pricing import PricedProblem, Refutation
 from dfopt.solvers.configuration.remaining_problem import RemainingProblem
 
 SHARES = (0.85, 0.5, 0.0)
@@ -38,12 +38,7 @@ COMPLEMENTS = 10
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class GoodPrices:
-    """Prices that give a good bound, and that bound on the LP's value."""
-
-    duals: Duals
-    quality: float
+Duals = Prices[Feature, float]
 
 
 class ColumnGeneration:
@@ -83,10 +78,13 @@ class ColumnGeneration:
         self._scale = (
             problem.data.price_scale if self._is_total else SCALE * max(1, sum(problem.cpus))
         )
-        self._best = start
-        self.refuting: Refuting | None = None
+        self._start = start
+        # The prices that give the best bound on the LP's value so far, and that bound.
+        self._best: Duals
+        self._bound: float
+        self.refuting: Refutation | None = None
 
-    def decide(self, limit: int, spare: float = 0.0) -> Solution | None:
+    def decide(self, limit: int, spare: float = 0.0) -> LpSolution | None:
         """Return a solution of the LP within ``limit``; None if there is none.
 
         Then ``refuting`` has prices that prove it.
@@ -108,8 +106,10 @@ class ColumnGeneration:
         columns = [column for column in known if self.problem.admits(column)]
         master = Master(self.problem, columns, self._check)
         enough = float(self.problem.data.largest_total(limit)) if self._is_total else 1.0
-        nearest = self._start(limit)
-        while nearest is not None:
+        self._bound = -inf
+        if self._priced(self._start or first_duals(self.problem, limit), limit) is None:
+            return None
+        while True:
             self._check()
             solution = master.solve()
             log.debug(
@@ -123,67 +123,64 @@ class ColumnGeneration:
                     if not master.raise_price():
                         raise Undecided
                     continue
-                if self._is_spare_enough(solution.value, nearest.quality, spare):
+                if self._is_spare_enough(solution.value, spare):
                     return solution
-            new, nearest = self._next_columns(solution, limit, nearest)
+            new = self._next_columns(solution, limit)
+            if new is None:
+                return None
             if new:
                 master.add(new)
-            elif nearest is not None:
-                if max(solution.value - enough, solution.missing) <= TOLERANCE:
-                    return solution
+            elif max(solution.value - enough, solution.missing) <= TOLERANCE:
+                return solution
+            else:
                 raise Undecided
-        return None
 
-    def _next_columns(
-        self, solution: Solution, limit: int, nearest: GoodPrices
-    ) -> tuple[list[Column], GoodPrices | None]:
-        """Return columns that improve the LP, and the best prices; None for those that refute.
+    def _next_columns(self, solution: LpSolution, limit: int) -> list[Column] | None:
+        """Return columns that improve the LP; None if some prices refute the limit.
 
         Smoothing (Wentges 1997; Pessoa et al. 2018): the prices are a point between the dual values
         and the best prices so far. A point that gives no column of negative reduced cost (a
         "mis-pricing") is followed by one nearer to the dual values.
         """
         for share in SHARES:
-            duals = solution.duals.towards(nearest.duals, share)
-            priced = PricedProblem(self.problem, self._prices(duals), self._check)
-            self._on_priced(priced, limit)
-            if self._is_refuted(priced, limit):
-                return [], None
-            quality = self._quality(priced, limit)
-            if quality > nearest.quality:
-                self._best = self._in_scale(duals, priced, limit)
-                nearest = GoodPrices(self._best, quality)
+            priced = self._priced(solution.duals.towards(self._best, share), limit)
+            if priced is None:
+                return None
             new = self._columns(priced, limit, solution.duals)
             priced.release()
             if new:
-                return new, nearest
+                return new
             self._check()
-        return [], nearest
+        return []
 
-    def _is_spare_enough(self, value: float, bound: float, spare: float) -> bool:
-        """Return whether a solution leaves ``spare`` CPUs, or nearly as many as a bound allows."""
+    def _is_spare_enough(self, value: float, spare: float) -> bool:
+        """Return whether a solution leaves ``spare`` CPUs, or nearly as many as can be."""
         if self._is_total:
             return True
-        share = min(spare / max(1, sum(self.problem.cpus)), 1 - bound)
+        share = min(spare / max(1, sum(self.problem.cpus)), 1 - self._bound)
         return 1 + TOLERANCE - value >= NEARLY * share
 
-    def _start(self, limit: int) -> GoodPrices | None:
-        """Return the prices to stay near at first and how good they are; None if they refute."""
-        duals = self._best or first_duals(self.problem, limit)
-        priced = PricedProblem(self.problem, self._prices(duals), self._check)
-        self._on_priced(priced, limit)
-        priced.release()
-        if self._is_refuted(priced, limit):
-            return None
-        return GoodPrices(self._in_scale(duals, priced, limit), self._quality(priced, limit))
+    def _priced(self, duals: Duals, limit: int) -> PricedProblem | None:
+        """Return the contents at some prices, which are kept if they give a better bound.
 
-    def _is_refuted(self, priced: PricedProblem, limit: int) -> bool:
-        """Return whether prices refute a limit; then keep them."""
-        if not priced.refutes(limit):
-            return False
-        held = priced.capacity(None if self._is_total else limit)
-        self.refuting = Refuting(prices=priced.prices, held=held)
-        return True
+        None if they refute the limit.
+        """
+        scale = self._scale_of(duals)
+        priced = PricedProblem(self.problem, duals.rounded(scale), self._check)
+        self._on_priced(priced, limit)
+        if priced.refutes(limit):
+            self.refuting = priced.refutation(limit)
+            return None
+        capacity = max(1, priced.capacity(limit))
+        # Farley's bound on λ, or one on the total cost.
+        bound = priced.surplus(limit) / scale if self._is_total else priced.worth / capacity
+        if bound > self._bound:
+            self._bound = bound
+            # Such that all that the CPUs hold is worth 1, as it is in the LP.
+            self._best = (
+                duals if self._is_total else duals.each(lambda one: one / (capacity / scale))
+            )
+        return priced
 
     def _columns(self, priced: PricedProblem, limit: int, duals: Duals) -> list[Column]:
         """Return new columns that improve the LP, and some that complement the best of them.
@@ -197,7 +194,7 @@ class ColumnGeneration:
         if not new:
             return []
         for _ in range(COMPLEMENTS):
-            best = max(found, key=lambda column: duals.worth(column.content))
+            best = max(found, key=lambda column: column.content.worth(duals))
             rest = priced.problem.without(best)
             if not any(rest.cpus) or not rest.stock.tasks.any():
                 break
@@ -214,7 +211,7 @@ class ColumnGeneration:
         """Return the integer price of a dual value of 1, such that all sums fit into 64 bits."""
         stock, data = self.problem.stock, self.problem.data
         reach = float(np.abs(duals.weights) @ stock.tasks + duals.charges @ stock.tokens)
-        reach += sum(abs(duals.feature(feature)) for feature in self.problem.limits)
+        reach += sum(map(abs, duals.features.values()))
         if self._is_total:
             reach += float(data.largest_cost) * float(stock.tasks.sum())
         scale = self._scale
@@ -223,28 +220,6 @@ class ColumnGeneration:
         if not scale:
             raise Undecided
         return scale
-
-    def _prices(self, duals: Duals) -> Prices:
-        """Return ``duals`` in integers."""
-        scale = self._scale_of(duals)
-        return Prices(
-            np.rint(duals.weights * scale).astype(np.int64),
-            np.rint(duals.charges * scale).astype(np.int64),
-            {feature: round(duals.feature(feature) * scale) for feature in self.problem.limits},
-            scale if self._is_total else 0,
-        )
-
-    def _quality(self, priced: PricedProblem, limit: int) -> float:
-        """Return the bound that these prices give: Farley's, on λ, or one on the total cost."""
-        if self._is_total:
-            return priced.surplus / priced.prices.cost
-        return priced.worth / max(1, priced.capacity(limit))
-
-    def _in_scale(self, duals: Duals, priced: PricedProblem, limit: int) -> Duals:
-        """Return prices at which all that the CPUs hold is worth 1, as it is in the LP."""
-        if self._is_total:
-            return duals
-        return duals.over(max(1, priced.capacity(limit)) / self._scale_of(duals))
 
 
 def first_duals(problem: RemainingProblem, limit: int) -> Duals:
@@ -263,4 +238,10 @@ def first_duals(problem: RemainingProblem, limit: int) -> Duals:
     if data.limit is not None:
         weights += max(1, limit) / capacity * sizes
         weights /= max(1.0, float(weights @ problem.stock.tasks))
-    return Duals(weights, np.zeros(len(entry)), np.zeros(len(data.groups)), {})
+    return Prices(
+        weights=weights.tolist(),
+        charges=[0.0] * len(entry),
+        features={},
+        bins=[0.0] * len(data.groups),
+        cost=float(data.limit is None),
+    )

@@ -27,10 +27,10 @@ from dfopt.solvers.aggregation import Aggregation, task_classes
 from dfopt.solvers.branch_and_price.linear_program import Undecided
 from dfopt.solvers.configuration.branch_and_price import BranchAndPrice
 from dfopt.solvers.configuration.column_generation import ColumnGeneration
-from dfopt.solvers.configuration.columns import Column, ColumnPool, columns_of, orders_of
+from dfopt.solvers.configuration.contents import Column, ColumnPool, columns_of, orders_of
 from dfopt.solvers.configuration.diving import Diving
 from dfopt.solvers.configuration.last_cpus import fill_last_cpus
-from dfopt.solvers.configuration.master import Solution
+from dfopt.solvers.configuration.master import LpSolution
 from dfopt.solvers.configuration.pricing import PricedProblem
 from dfopt.solvers.configuration.pricing_data import PricingData
 from dfopt.solvers.configuration.proof_tree import (
@@ -100,7 +100,7 @@ class ConfigurationSearch:
         )
         self._pool = ColumnPool()
         self._random = random.Random(search.seed)
-        self._solutions: dict[int, Solution] = {}
+        self._solutions: dict[int, LpSolution] = {}
         self._problem = self._whole_problem()
         self._spare: dict[int, float] = {}
         self._tree: tuple[int, BranchAndPrice] | None = None
@@ -164,7 +164,7 @@ class ConfigurationSearch:
         # All limits up to the next cost that a schedule can have are alike.
         return steps[after] - 1 if after < len(steps) else best - 1
 
-    def _decided(self, limit: int) -> Solution | None:
+    def _decided(self, limit: int) -> LpSolution | None:
         """Return the LP's solution for a limit; None when the limit is impossible."""
         if limit not in self._solutions:
             self._adapt()
@@ -232,7 +232,7 @@ class ConfigurationSearch:
         return self._found(self._dive(limit, self._problem, solution), limit)
 
     def _dive(
-        self, limit: int, problem: RemainingProblem, solution: Solution
+        self, limit: int, problem: RemainingProblem, solution: LpSolution
     ) -> tuple[Column, ...] | None:
         check = self._check_within(limit)
         diving = Diving(
@@ -358,11 +358,11 @@ class ConfigurationSearch:
             # The bound is kept, whatever ends the search now.
             self.search.proved(bound, certificate)
 
-    def _reached(self, solution: Solution) -> int:
+    def _reached(self, solution: LpSolution) -> int:
         """Return the least limit that the columns of a solution keep."""
         if self._problem.data.limit is None:
             return int(-(-solution.value // 1))
-        return max(column.cost for column, _ in solution.used)
+        return max(column.cost for column in solution.used)
 
     def _check_within(self, limit: int) -> Callable[[], None]:
         """Return a check that also ends the work when the limit is met meanwhile."""

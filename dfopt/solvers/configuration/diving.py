@@ -15,8 +15,8 @@ from operator import itemgetter
 
 from dfopt.solvers.branch_and_price.linear_program import Undecided
 from dfopt.solvers.configuration.column_generation import ColumnGeneration
-from dfopt.solvers.configuration.columns import Column, ColumnPool
-from dfopt.solvers.configuration.master import Solution
+from dfopt.solvers.configuration.contents import Column, ColumnPool
+from dfopt.solvers.configuration.master import LpSolution
 from dfopt.solvers.configuration.remaining_problem import RemainingProblem
 
 WHOLE = 0.999
@@ -62,7 +62,7 @@ class Diving:
     source: random.Random
     finish: Callable[[Sequence[Column], int], None] = lambda fixed, limit: None
 
-    def dive(self, solution: Solution, discrepancies: int) -> tuple[Column, ...] | None:
+    def dive(self, solution: LpSolution, discrepancies: int) -> tuple[Column, ...] | None:
         """Return columns that are a schedule; None when the dive failed too often.
 
         Parameters
@@ -111,8 +111,8 @@ class Diving:
         return None
 
     def _solved(
-        self, problem: RemainingProblem, limit: int, before: Solution, spare: float
-    ) -> Solution | None:
+        self, problem: RemainingProblem, limit: int, before: LpSolution, spare: float
+    ) -> LpSolution | None:
         """Return the solution of what is left; None if it cannot be scheduled."""
         if not any(problem.cpus):
             return None
@@ -123,12 +123,12 @@ class Diving:
             return None
 
     def _chosen(
-        self, problem: RemainingProblem, solution: Solution, avoided: set[Column]
+        self, problem: RemainingProblem, solution: LpSolution, avoided: set[Column]
     ) -> tuple[list[Column], RemainingProblem]:
         """Return the columns to fix next, whole ones or else large ones, and what is left."""
         whole: list[Column] = []
         left = problem
-        for column, use in solution.used:
+        for column, use in solution.used.items():
             for _ in range(int(use + 1 - WHOLE)):
                 # Several columns may hold more of a class than there is, together.
                 if column not in avoided and left.has_room_for(column):
@@ -138,7 +138,7 @@ class Diving:
             return whole, left
         candidates = [
             (use + NOISE * self.source.random(), column)
-            for column, use in solution.used
+            for column, use in solution.used.items()
             if column not in avoided
         ]
         candidates.sort(key=itemgetter(0), reverse=True)

@@ -13,7 +13,7 @@ from contextlib import suppress
 from itertools import chain
 
 from dfopt.problem.instance import Instance
-from dfopt.solvers.configuration.columns import Column, orders_of
+from dfopt.solvers.configuration.contents import Column, orders_of
 from dfopt.solvers.configuration.pricing_data import PricingData
 from dfopt.solvers.heuristics.local_search import LocalSearch
 from dfopt.solvers.search import Search, SearchOver

@@ -9,19 +9,16 @@ of all contents. Its dual values price new columns.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
 from math import inf
-
-import numpy as np
 
 from dfopt.solvers.branch_and_price.linear_program import (
     FROM_LAST_BASIS,
     TOLERANCE,
     LinearProgram,
 )
-from dfopt.solvers.configuration.columns import Column
-from dfopt.solvers.configuration.prices import Duals
+from dfopt.solvers.branch_and_price.prices import Prices, Solution
+from dfopt.solvers.configuration.contents import Column, Feature
 from dfopt.solvers.configuration.remaining_problem import RemainingProblem
 
 HIGHEST_PRICE = 1e6
@@ -30,26 +27,8 @@ HIGHEST_PRICE = 1e6
 SHARE = "the multiple of the CPUs"
 
 
-@dataclass(frozen=True, slots=True)
-class Solution:
-    """An optimal solution of the LP.
-
-    Parameters
-    ----------
-    value
-        λ, or the least total cost.
-    missing
-        The number of tasks, or of features that there must be, that the columns cannot provide.
-    duals
-        The dual values.
-    used
-        The columns used, and the number of CPUs that use each.
-    """
-
-    value: float
-    missing: float
-    duals: Duals
-    used: Sequence[tuple[Column, float]]
+LpSolution = Solution[Feature, Column]
+"""Its value is λ or the least total cost; tasks are missing, or features that there must be."""
 
 
 class Master:
@@ -109,21 +88,25 @@ class Master:
                 ],
             )
 
-    def solve(self) -> Solution:
+    def solve(self) -> LpSolution:
         """Return a solution of the LP; rows are added while some tokens are used too often."""
         while True:
             self.program.solve()
-            used = [
-                (column, use) for column, use in self.program.used() if isinstance(column, Column)
-            ]
+            used = {
+                column: use for column, use in self.program.used() if isinstance(column, Column)
+            }
             if not self._add_token_rows(used):
-                value = self.program.value * self._unit
-                return Solution(value, self.program.missing, self._duals(), used)
+                return Solution(
+                    value=self.program.value * self._unit,
+                    missing=self.program.missing,
+                    duals=self._duals(),
+                    used=used,
+                )
 
-    def _add_token_rows(self, used: Sequence[tuple[Column, float]]) -> bool:
+    def _add_token_rows(self, used: Mapping[Column, float]) -> bool:
         """Add a row for each token that is used too often; return whether there was any."""
         uses: Counter[int] = Counter()
-        for column, use in used:
+        for column, use in used.items():
             for token in column.content.tokens:
                 uses[token] += use  # type: ignore[assignment]
         counts = self._problem.stock.tokens
@@ -142,10 +125,10 @@ class Master:
             self.program.enter(("token", token), having)
         return bool(wanted)
 
-    def _duals(self) -> Duals:
+    def _duals(self) -> Prices[Feature, float]:
         program, stock = self.program, self._problem.stock
-        weights, charges = np.zeros(len(stock.tasks)), np.zeros(len(stock.tokens))
-        bins = np.zeros(len(self._problem.cpus))
+        weights, charges = [0.0] * len(stock.tasks), [0.0] * len(stock.tokens)
+        bins = [0.0] * len(self._problem.cpus)
         exact = self._problem.data.must_be_exact
         for name in program.rows:
             match name:
@@ -156,5 +139,11 @@ class Master:
                     charges[token] = max(0.0, -program.dual(name))
                 case ("group", int(group)):
                     bins[group] = max(0.0, -program.dual(name))
-        features = {feature: program.dual(feature) for feature in self._problem.limits}
-        return Duals(weights, charges, bins, features).over(1 / self._unit)
+        scaled = Prices(
+            weights=weights,
+            charges=charges,
+            features={feature: program.dual(feature) for feature in self._problem.limits},
+            bins=bins,
+            cost=0.0 if self._is_limited else 1 / self._unit,
+        )
+        return scaled.each(lambda price: price * self._unit)

@@ -8,9 +8,12 @@ any; with Farley's (1990) argument the quotient of both sides is a bound on the 
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
+from operator import mul
 
 import numpy as np
 
@@ -25,11 +28,19 @@ from dfopt.native.pricing import (
     PricedOptions,
 )
 from dfopt.solvers.branch_and_price.linear_program import TOLERANCE
-from dfopt.solvers.configuration.branching_rules import HoldsAtLeast, OpensWithToken, VisitsFragment
-from dfopt.solvers.configuration.columns import Column, CpuContent
-from dfopt.solvers.configuration.prices import Duals, Prices
+from dfopt.solvers.branch_and_price.prices import Prices
+from dfopt.solvers.configuration.contents import (
+    Column,
+    CpuContent,
+    Feature,
+    HoldsAtLeast,
+    OpensWithToken,
+    VisitsFragment,
+    VisitsPair,
+)
 from dfopt.solvers.configuration.pricing_data import CpuGroup
-from dfopt.solvers.configuration.remaining_problem import RemainingProblem, VisitPattern
+from dfopt.solvers.configuration.remaining_problem import RemainingProblem
+from dfopt.structs import replace
 
 MOST_COLUMNS = 40
 """One pricing returns at most 40 columns for each group of CPUs."""
@@ -44,23 +55,29 @@ class PricedGroup:
         The tasks to hold, and the limits on contents, with their prices and options.
     group
         The CPUs.
-    pattern
-        Which of the fragments whose pairs are limited it visits.
+    visited
+        The fragments that it visits of those whose pairs are limited.
     """
 
-    def __init__(self, problem: PricedProblem, group: CpuGroup, pattern: VisitPattern) -> None:
+    def __init__(self, problem: PricedProblem, group: CpuGroup, visited: frozenset[int]) -> None:
         self._prices = problem.prices
         start = group.start
         fragments = np.ones(problem.problem.data.fragments, CPU_FRAGMENT)
         fragments["is_spared"] = [start.spares_entry(number) for number in range(len(fragments))]
-        fragments["may_miss"][list(pattern.visited)] = 0
-        fragments["may_visit"][list(pattern.missed)] = 0
+        fragments["may_visit"][problem.problem.paired_fragments] = 0
+        fragments["may_visit"][list(visited)] = 1
+        fragments["may_miss"][list(visited)] = 0
+        pairs = (
+            price
+            for feature, price in problem.prices.features.items()
+            if isinstance(feature, VisitsPair) and visited.issuperset(feature.fragments)
+        )
         self._priced = PricedContents(
             problem.options,
             fragments,
             arrival=start.arrival,
             departure=start.departure,
-            worth=pattern.worth(problem.prices),
+            worth=sum(pairs),
         )
         self._check = problem.check
         self._advance()
@@ -95,7 +112,7 @@ class PricedGroup:
             tokens = tuple(sorted(token for token in opened if token >= 0))
             content = CpuContent(tuple(islice(tasks, sum(classes))), tokens, fragments)
             if price := self._prices.cost:
-                contents.append((content, (self._prices.worth(content) - value) // price))
+                contents.append((content, (content.worth(self._prices) - value) // price))
             else:
                 contents.append((content, cost))
         return contents
@@ -119,7 +136,7 @@ class PricedProblem:
     def __init__(
         self,
         problem: RemainingProblem,
-        prices: Prices,
+        prices: Prices[Feature, int],
         check: Callable[[], None] = lambda: None,
         options: PricedOptions | None = None,
     ) -> None:
@@ -153,25 +170,27 @@ class PricedProblem:
             for pattern in group:
                 pattern.release()
 
-    def bins(self, limit: int | None) -> tuple[int, ...]:
+    def bins(self, limit: int) -> tuple[int, ...]:
         """Return the most that a CPU of each group holds within ``limit``."""
-        return tuple(max(pattern.largest(limit) for pattern in group) for group in self.groups)
+        within = self._within(limit)
+        return tuple(max(pattern.largest(within) for pattern in group) for group in self.groups)
 
-    def capacity(self, limit: int | None) -> int:
+    def capacity(self, limit: int) -> int:
         """Return the most that all CPUs hold within ``limit``."""
         bins = zip(self.bins(limit), self.problem.cpus, strict=True)
         return sum(largest * number for largest, number in bins)
 
-    @cached_property
-    def surplus(self) -> int:
-        """The worth of everything less the most that the CPUs can hold, at any cost."""
-        return self.worth - self.capacity(None)
+    def surplus(self, limit: int) -> int:
+        """Return the worth of everything less the most that the CPUs can hold."""
+        return self.worth - self.capacity(limit)
 
     def refutes(self, limit: int) -> bool:
         """Return whether these prices prove that no schedule keeps ``limit``."""
-        if self.prices.cost:
-            return self.surplus > self.problem.data.largest_total(limit) * self.prices.cost
-        return self.worth > self.capacity(limit)
+        return self.surplus(limit) > self.problem.data.largest_total(limit) * self.prices.cost
+
+    def refutation(self, limit: int) -> Refutation:
+        """Return what is left of this where the prices refute ``limit``."""
+        return Refutation(self.problem, self.prices, self.capacity(limit))
 
     def refuted(self, least: int, limit: int) -> int:
         """Return the largest limit that is refuted, from ``least`` on; ``least`` − 1 if none is."""
@@ -185,22 +204,75 @@ class PricedProblem:
                 high = middle - 1
         return low
 
-    def columns(self, limit: int, duals: Duals) -> list[Column]:
+    def columns(self, limit: int, duals: Prices[Feature, float]) -> list[Column]:
         """Return contents within ``limit`` whose reduced cost is negative by ``duals``."""
-        within = None if self.prices.cost else limit
+        within = self._within(limit)
         return [
             Column(number, content, cost)
             for number, group in enumerate(self.groups)
             for pattern in group
             for content, cost in pattern.contents(within, MOST_COLUMNS)
-            if duals.worth(content)
-            > duals.bins[number] + (cost if self.prices.cost else 0) + TOLERANCE
+            if content.worth(duals) > duals.bins[number] + duals.cost * cost + TOLERANCE
         ]
+
+    def _within(self, limit: int) -> int | None:
+        """Return the most that a CPU may cost; None where costs are priced."""
+        return None if self.prices.cost else limit
+
+
+@dataclass(frozen=True)
+class Refutation:
+    """Prices that refute a problem, and the most that all CPUs together hold at these prices."""
+
+    problem: RemainingProblem
+    prices: Prices[Feature, int]
+    held: int
+
+    @cached_property
+    def full_prices(self) -> Prices[Feature, int]:
+        """Prices that say all that pricing knows: charges, whole fragments, and pairs."""
+        prices, problem, data = self.prices, self.problem, self.problem.data
+        weights = list(prices.weights)
+        features = defaultdict[Feature, int](int, prices.features)
+        for token, charge in enumerate(prices.charges):
+            if charge:
+                features[OpensWithToken(token)] -= charge
+        # More than any content can be worth.
+        counts = data.counts.tolist()
+        high = 1 + sum(
+            max(0, weight) * count for weight, count in zip(weights, counts, strict=True)
+        )
+        high += sum(max(0, price) for price in features.values())
+        whole = np.flatnonzero(problem.whole).tolist()
+        for fragment in whole:
+            first, last = data.ranges[fragment]
+            features[VisitsFragment(fragment)] -= high * sum(counts[first:last])
+            for task_class in range(first, last):
+                weights[task_class] += high
+        for feature, (least, most) in problem.limits.items():
+            if not isinstance(feature, VisitsPair):
+                continue
+            if most < 1:
+                features[feature] -= high
+            elif least > 0 and all(fragment in whole for fragment in feature.fragments):
+                features[feature] += 2 * high
+                for fragment in feature.fragments:
+                    features[VisitsFragment(fragment)] -= high
+        return replace(prices, weights=weights, charges=[], features=features)
+
+    def refutes(self, problem: RemainingProblem, limit: int) -> bool:
+        """Return whether the prices exclude all schedules of a case within ``limit``."""
+        prices, data = self.full_prices, problem.data
+        worth: int = sum(map(mul, prices.weights, data.counts.tolist()))
+        for feature, price in prices.features.items():
+            least, most = problem.range_of(feature)
+            worth += price * (least if price > 0 else most)
+        return worth > self.held + prices.cost * data.largest_total(limit)
 
 
 def priced_options(
     problem: RemainingProblem,
-    prices: Prices,
+    prices: Prices[Feature, int],
     check: Callable[[], None],
     known: PricedOptions | None = None,
     changed: Sequence[int] = (),
@@ -226,7 +298,7 @@ def priced_options(
     classes = np.empty(len(data.counts), CLASS_PRICE)
     classes["number"], classes["weight"] = problem.stock.tasks, prices.weights
     tokens = np.empty(len(data.entries), TOKEN_PRICE)
-    tokens["number"], tokens["worth"] = problem.stock.tokens, -prices.charges
+    tokens["number"], tokens["worth"] = problem.stock.tokens, np.negative(prices.charges)
     fragments = np.zeros(data.fragments, FRAGMENT_PRICE)
     fragments["is_whole"], fragments["is_paired"] = problem.whole, problem.paired
     fragments["is_changed"][list(changed) if known else slice(None)] = 1

@@ -21,10 +21,13 @@ from dfopt.costs.closed_form import CpuStart
 from dfopt.costs.role import Role
 from dfopt.native.pricing import ENDS, EXITS, FRAGMENT, TASK_CLASS, PricingTables
 from dfopt.solvers.aggregation import Aggregation
-from dfopt.solvers.configuration.cost_grid import CostGrid, Integers, sums_of_both
 from dfopt.verify.tree import least_visits
 
+Integers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
+
+SUMS_AT_ONCE = 2**18
+"""At most about 2**18 sums are sorted in one call, within some hundredths of a second."""
 
 MOST_ENTRIES = 2**27
 """The largest table of pricing has at most 2**27 entries of 8 bytes: one gigabyte."""
@@ -42,6 +45,28 @@ class CpuGroup:
 
     start: CpuStart
     cpus: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CostGrid:
+    """The unit of costs, and the costs that contents can have.
+
+    Parameters
+    ----------
+    unit
+        The unit of the rows; all costs are rounded down to it.
+    costs
+        All that a content can cost, apart from what starting costs, sorted.
+    rows
+        For each fragment all that its tasks but the opener can cost, sorted.
+    is_exact
+        Whether nothing is rounded.
+    """
+
+    unit: int
+    costs: Integers
+    rows: tuple[Integers, ...]
+    is_exact: bool
 
 
 @dataclass(frozen=True)
@@ -356,10 +381,12 @@ class PricingData:
         grid = np.zeros(1, np.int64)
         for sums, opened in blocks:
             # Sums below 0 are kept because the cost of an opener is added to them.
-            block = sums_of_both(sums, opened, limit, 4 * most_rows, self.check)
+            block = _sums_of_both(sums, opened, limit, 4 * most_rows, self.check)
             if block is None:
                 return None
-            added = sums_of_both(grid, np.append(block[block > 0], 0), limit, most_rows, self.check)
+            added = _sums_of_both(
+                grid, np.append(block[block > 0], 0), limit, most_rows, self.check
+            )
             if added is None:
                 return None
             grid = added
@@ -385,7 +412,7 @@ class PricingData:
             while left and sums is not None:
                 # Bundles of 1, 2, 4, … tasks, and one of what is left, make every number.
                 bundle = min(bundle, left)
-                sums = sums_of_both(
+                sums = _sums_of_both(
                     sums, np.array([0, bundle * base[task_class]]), reach, most, self.check
                 )
                 left -= bundle
@@ -393,5 +420,23 @@ class PricingData:
         for duties in (1, 2):
             if sums is not None:
                 extra = np.unique(np.append(leaving[duties, classes], 0))
-                sums = sums_of_both(sums, extra, reach, 4 * most, self.check)
+                sums = _sums_of_both(sums, extra, reach, 4 * most, self.check)
         return sums
+
+
+def _sums_of_both(
+    sums: Integers, steps: Integers, limit: int, most: int, check: Callable[[], None]
+) -> Integers | None:
+    """Return all sums of one of each, at most ``limit``; None if there are more than ``most``.
+
+    A part of the steps at a time, so that no array is large, and ``check`` is called often.
+    """
+    found = np.zeros(0, np.int64)
+    part = max(1, SUMS_AT_ONCE // len(sums))
+    for begin in range(0, len(steps), part):
+        check()
+        both = sums[:, None] + steps[begin : begin + part]
+        found = np.unique(np.concatenate([found, both[both <= limit]]))
+        if len(found) > most:
+            return None
+    return found

@@ -9,11 +9,17 @@ from itertools import chain, combinations
 import numpy as np
 
 from dfopt.solvers.branch_and_price.cases import Range
-from dfopt.solvers.configuration.branching_rules import Feature, VisitsFragment, VisitsPair
-from dfopt.solvers.configuration.columns import Column, CpuContent
-from dfopt.solvers.configuration.cost_grid import Integers
-from dfopt.solvers.configuration.prices import Prices
-from dfopt.solvers.configuration.pricing_data import Flags, PricingData
+from dfopt.solvers.branch_and_price.prices import Prices
+from dfopt.solvers.configuration.contents import (
+    Column,
+    CpuContent,
+    Feature,
+    HoldsAtLeast,
+    OpensWithToken,
+    VisitsFragment,
+    VisitsPair,
+)
+from dfopt.solvers.configuration.pricing_data import Flags, Integers, PricingData
 from dfopt.structs import replace
 
 
@@ -23,28 +29,6 @@ class Stock:
 
     tasks: Integers
     tokens: Integers
-
-
-@dataclass(frozen=True, slots=True)
-class VisitPattern:
-    """The fragments of limited pairs that a CPU has to visit, and those that it must not visit.
-
-    Parameters
-    ----------
-    visited, missed
-        The fragments.
-    """
-
-    visited: frozenset[int] = frozenset()
-    missed: frozenset[int] = frozenset()
-
-    def worth(self, prices: Prices) -> int:
-        """Return the worth of visits to pairs of these fragments."""
-        return sum(
-            price
-            for feature, price in prices.features.items()
-            if isinstance(feature, VisitsPair) and self.visited.issuperset(feature.fragments)
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,17 +89,13 @@ class RemainingProblem:
         flags[self.paired_fragments] = True
         return flags
 
-    def patterns(self) -> list[VisitPattern]:
-        """Return the ways in which a CPU can visit the fragments whose pairs are limited."""
+    def patterns(self) -> list[frozenset[int]]:
+        """Return which fragments of limited pairs a CPU can visit together, without the others."""
         fragments = self.paired_fragments
         subsets = chain.from_iterable(
             combinations(fragments, size) for size in range(len(fragments) + 1)
         )
-        return [
-            VisitPattern(frozenset(visited), frozenset(fragments).difference(visited))
-            for visited in subsets
-            if self._may_visit(frozenset(visited))
-        ]
+        return [visited for visited in map(frozenset, subsets) if self._may_visit(visited)]
 
     def admits(self, column: Column) -> bool:
         """Return whether pricing could find a column: its tasks are left, and it breaks no rule.
@@ -142,19 +122,35 @@ class RemainingProblem:
             if feature.is_had_by(column.content)
         )
 
-    def worth(self, prices: Prices) -> int:
+    def worth(self, prices: Prices[Feature, int]) -> int:
         """Return the worth of everything, less charges, with the features that there must be.
 
         In Python's integers, since sums of products may outgrow 64 bits.
         """
-        tasks = zip(prices.weights.tolist(), self.stock.tasks.tolist(), strict=True)
-        tokens = zip(prices.charges.tolist(), self.stock.tokens.tolist(), strict=True)
+        tasks = zip(prices.weights, self.stock.tasks.tolist(), strict=True)
+        tokens = zip(prices.charges, self.stock.tokens.tolist(), strict=True)
         worth: int = sum(price * number for price, number in tasks)
         worth -= sum(price * number for price, number in tokens)
         for feature, (least, most) in self.limits.items():
             price = prices.features.get(feature, 0)
             worth += price * (least if price > 0 else most)
         return worth
+
+    def range_of(self, feature: Feature) -> Range:
+        """Return how many CPUs have a feature: by these limits, and in any schedule of all."""
+        data = self.data
+        low, high = 0, data.aggregation.instance.cpus
+        match feature:
+            case VisitsFragment(fragment):
+                low, high = data.all_visits[fragment]
+            case VisitsPair(first, second):
+                high = min(data.all_visits[first][1], data.all_visits[second][1])
+            case OpensWithToken(token):
+                high = int(data.token_counts[token])
+            case HoldsAtLeast(task_class, number):
+                high = min(high, int(data.counts[task_class]) // number)
+        least, most = self.limits.get(feature, (low, high))
+        return max(low, least), min(high, most)
 
     def without(self, column: Column) -> RemainingProblem:
         """Return the problem that is left once a CPU holds ``column``."""
@@ -172,10 +168,6 @@ class RemainingProblem:
             for feature, (least, most) in self.limits.items()
         }
         return replace(self, stock=Stock(tasks, tokens), cpus=tuple(cpus), limits=limits)
-
-    def limited(self, feature: Feature, least: int, most: int) -> RemainingProblem:
-        """Return the problem with a limit on how many CPUs may have a feature."""
-        return self.within({**self.limits, feature: (least, most)})
 
     @property
     def paired_fragments(self) -> list[int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import mul
 
 import numpy as np
 
@@ -65,7 +66,7 @@ class ContentProver:
         self.groups = groups
         self._is_sum = instance.objective is Objective.TOTAL_PENALTY
         self._prices = program.listing.prices
-        self.base = sum(map(int.__mul__, program.listing.problem.sizes, self._prices))
+        self.base = sum(map(mul, program.listing.problem.sizes, self._prices))
         self.unlisted: list[tuple[Part, set[int]]] = []
         self._rows = ProofRows(Over.SUPPORTS)
         self._rows.all_of(
@@ -98,7 +99,7 @@ class ContentProver:
         duals = part.weights
         assert duals is not None
         for scale in SCALES:
-            needed = round(duals.unit * scale) * (budget - self.base)
+            needed = round(duals.cost * scale) * (budget - self.base)
             key = id(duals), scale
             if key not in self._known:
                 leaf, excess = self._weighed(part, duals, scale)
@@ -120,21 +121,20 @@ class ContentProver:
         listed.
         """
         program = self.program
-        sets = {types: round(weight * scale) for types, weight in sorted(duals.sets.items())}
-        tasks = [round(weight * scale) for weight in duals.tasks]
-        unit = round(duals.unit * scale)
-        worth = sum(weight * int(size) for weight, size in zip(tasks, program.sizes, strict=True))
-        for types, weight in sets.items():
+        rounded = duals.rounded(scale)
+        sets = sorted(rounded.features.items())
+        worth = sum(map(mul, rounded.weights, map(int, program.sizes)))
+        for types, weight in sets:
             least, most = program.touching(types, part.limits)
             worth += weight * (least if weight > 0 else most)
-        rounded = SupportDuals(sets=sets, groups=[], unit=unit, tasks=tasks)
         largest = [gain.max() for gain in program.gains(rounded)]
         claims = [int(np.ceil(most)) if most > -np.inf else 0 for most in largest]
-        weights = [weight + unit * price for weight, price in zip(tasks, self._prices, strict=True)]
+        pairs = zip(rounded.weights, self._prices, strict=True)
+        weights = [weight + rounded.cost * price for weight, price in pairs]
         leaf = Leaf(
-            scale=unit,
+            scale=rounded.cost,
             weights=tuple((number, weight) for number, weight in enumerate(weights) if weight),
-            prices=tuple((self._visits(types), weight) for types, weight in sets.items() if weight),
+            prices=tuple((self._visits(types), weight) for types, weight in sets if weight),
             bin_weights=tuple(claims[group] for group in self.groups),
         )
         return leaf, worth - sum(leaf.bin_weights)

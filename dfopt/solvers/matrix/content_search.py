@@ -11,7 +11,6 @@ from __future__ import annotations
 import heapq
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from math import ceil, floor, inf
 
@@ -19,6 +18,7 @@ import numpy as np
 
 from dfopt.solvers.branch_and_price.cases import CountedCase, Range
 from dfopt.solvers.branch_and_price.linear_program import LinearProgram, Undecided
+from dfopt.solvers.branch_and_price.prices import Prices, Solution
 from dfopt.solvers.matrix.contents import TOLERANCE, Content, Plan, SupportContents, SupportDuals
 from dfopt.solvers.matrix.support_list import UNREACHED
 
@@ -51,32 +51,9 @@ Part = CountedCase[int, SupportDuals | None]
 """A part of the problem: how many CPUs may touch sets of types, and what refutes it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ContentSolution:
-    """An optimal solution of the linear program.
-
-    Parameters
-    ----------
-    value
-        The least sum of rests, or by how much the conditions are missed.
-    missing
-        By how much they are missed.
-    used
-        For each group and number of a support, the number of CPUs.
-    duals
-        The dual values.
-    """
-
-    value: float
-    missing: float
-    used: dict[tuple[int, int], float]
-    duals: SupportDuals
-
-    @property
-    def bound(self) -> int:
-        """The least integer that is not below the value, but for rounding errors."""
-        return ceil(self.value - TOLERANCE * max(1.0, abs(self.value)))
-
+ContentSolution = Solution[int, tuple[int, int]]
+"""Its value is the least sum of rests, or by how much the conditions are missed; CPUs are counted
+for each group and number of a support."""
 
 Open = tuple[int, int, int, Part, ContentSolution]
 """An open part and its solution, after what puts the least bound first, and then the deepest."""
@@ -123,7 +100,7 @@ class ContentMaster:
             self._linear.add_row(("group", group), cpus, cpus)
         self._fixed: set[tuple[int, int]] = set()
         self._sets: list[int] = []
-        tight = [types for types, weight in near.sets.items() if weight] if near else []
+        tight = [types for types, weight in near.features.items() if weight] if near else []
         single = [1 << number for number in range(program.listing.types)]
         self._add_rows([(1 << program.listing.types) - 1, *single, *tight, *limits])
         nothing = (0,) * len(program.sizes)
@@ -213,15 +190,16 @@ class ContentMaster:
         for (group, index, _), number in linear.used():
             if number > TOLERANCE:
                 used[group, index] = used.get((group, index), 0.0) + number
-        return ContentSolution(
+        return Solution(
             value=linear.value,
             missing=linear.missing,
             used=used,
-            duals=SupportDuals(
-                tasks=[linear.dual(("tasks", a)) for a in range(len(self.program.sizes))],
-                sets={types: linear.dual(types) for types in self._sets},
-                groups=[-linear.dual(("group", g)) for g in range(len(self.program.cpus))],
-                unit=float(self.minimises),
+            duals=Prices(
+                weights=[linear.dual(("tasks", a)) for a in range(len(self.program.sizes))],
+                charges=[],
+                features={types: linear.dual(types) for types in self._sets},
+                bins=[-linear.dual(("group", g)) for g in range(len(self.program.cpus))],
+                cost=float(self.minimises),
             ),
         )
 
@@ -230,7 +208,7 @@ class ContentMaster:
         program = self.program
         added = False
         for group, of_contents in enumerate(program.gains(duals)):
-            gains = of_contents - duals.groups[group]
+            gains = of_contents - duals.bins[group]
             for key in self._fixed:
                 if key[0] == group:
                     gains[key[1]] += self._linear.dual(key)
@@ -325,7 +303,7 @@ class ContentSearch:
                 raise Undecided
         else:
             self._parts += 1
-            order = max(solution.bound, least), -len(part.limits), self._parts
+            order = max(_bound(solution), least), -len(part.limits), self._parts
             heapq.heappush(self._queue, (*order, part, solution))
         part.weights = solution.duals
 
@@ -336,7 +314,7 @@ class ContentSearch:
         _, _, _, part, solution = self._queue[0]
         master = None
         while True:
-            if solution.missing > TOLERANCE or solution.bound >= self.below():
+            if solution.missing > TOLERANCE or _bound(solution) >= self.below():
                 return False
             fractions = {
                 key: number - floor(number + TOLERANCE) for key, number in solution.used.items()
@@ -407,3 +385,8 @@ class ContentSearch:
                         yield mask, touching
             if yielded:
                 return
+
+
+def _bound(solution: ContentSolution) -> int:
+    """Return the least integer that is not below the value, but for rounding errors."""
+    return ceil(solution.value - TOLERANCE * max(1.0, abs(solution.value)))

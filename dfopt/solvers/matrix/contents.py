@@ -20,7 +20,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
 from itertools import combinations
 from math import gcd
 from types import MappingProxyType
@@ -28,6 +27,7 @@ from types import MappingProxyType
 import numpy as np
 
 from dfopt.solvers.branch_and_price.cases import Range
+from dfopt.solvers.branch_and_price.prices import Number, Prices
 from dfopt.solvers.matrix.support_list import UNREACHED, Floats, Integers, SupportList
 
 TOLERANCE = 1e-6
@@ -61,26 +61,8 @@ Plan = dict[tuple[int, int], int]
 """For a group of CPUs and a support, the number of CPUs."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SupportDuals:
-    """Dual values: what they refute is a proof over supports.
-
-    Parameters
-    ----------
-    sets
-        The weight of each set of types that is touched.
-    groups
-        What a CPU of each group holds at most.
-    unit
-        The weight of a unit of cost.
-    tasks
-        The weight of a task of each type, beyond its price.
-    """
-
-    sets: Mapping[int, float]
-    groups: Sequence[float]
-    unit: float
-    tasks: Sequence[float]
+SupportDuals = Prices[int, float]
+"""Of tasks beyond their own prices, and of sets of types that are touched."""
 
 
 class SupportContents:
@@ -175,24 +157,24 @@ class SupportContents:
     def _chosen(self, types: int) -> Integers:
         return types >> np.arange(self.listing.types) & 1
 
-    def gains(self, duals: SupportDuals) -> list[Floats]:
+    def gains(self, duals: Prices[int, Number]) -> list[Floats]:
         """Return for each group what the best content of each support is worth, less its cost.
 
         That is −∞ for supports that are not permitted.
         """
         sets = np.zeros(len(self.listing.supports))
-        for types, weight in duals.sets.items():
+        for types, weight in duals.features.items():
             if weight:
                 sets[(self.listing.supports & types) != 0] += weight
-        at_any_cost = sets + self._worths_of_tasks(duals.tasks)
+        at_any_cost = sets + self._worths_of_tasks(duals.weights)
         gains = []
         for permitted, rest in zip(self.permitted, self.listing.rest, strict=True):
-            gain = np.where(permitted, at_any_cost - duals.unit * rest, -np.inf)
+            gain = np.where(permitted, at_any_cost - duals.cost * rest, -np.inf)
             if self._costs is not None:
                 best = np.argsort(-gain, kind="stable")[: min(MOST_PRICED, permitted.sum())]
-                worth = sets[best] + self._costs.worths(rest, best, duals.tasks)
+                worth = sets[best] + self._costs.worths(rest, best, duals.weights)
                 gain[:] = -np.inf
-                gain[best] = worth - duals.unit * rest[best]
+                gain[best] = worth - duals.cost * rest[best]
             gains.append(gain)
         return gains
 
@@ -212,11 +194,11 @@ class SupportContents:
     def content(self, group: int, index: int, duals: SupportDuals) -> tuple[int, ...]:
         """Return the best content of a support: one task of each type, then the heaviest."""
         if self._costs is not None:
-            return self._costs.content(self.listing.rest[group][index], index, duals.tasks)
+            return self._costs.content(self.listing.rest[group][index], index, duals.weights)
         inside = self.listing.inside[index]
         counts = inside.astype(np.int64)
         left = self.capacity - int(counts.sum())
-        for task_type in _heavy_first(duals.tasks):
+        for task_type in _heavy_first(duals.weights):
             if inside[task_type]:
                 more = min(left, int(self.sizes[task_type]) - 1)
                 counts[task_type] += more
@@ -230,14 +212,14 @@ class SupportContents:
             return contents
         groups = np.array([group for group, _, _ in contents])
         indices = np.array([index for _, index, _ in contents])
-        values = np.array([counts for _, _, counts in contents]) @ np.array(near.tasks)
+        values = np.array([counts for _, _, counts in contents]) @ np.array(near.weights)
         supports = self.listing.supports[indices]
-        for types, weight in near.sets.items():
+        for types, weight in near.features.items():
             if weight:
                 values += weight * ((supports & types) != 0)
         for group, rest in enumerate(self.listing.rest):
             own = groups == group
-            values[own] -= near.unit * rest[indices[own]] + near.groups[group]
+            values[own] -= near.cost * rest[indices[own]] + near.bins[group]
         return [contents[place] for place in np.argsort(-values, kind="stable")[:PROMISING]]
 
     def violated(

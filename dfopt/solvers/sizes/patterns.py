@@ -13,17 +13,15 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
-import numpy as np
-
 from dfopt.problem.certificate import CompleteSearch, Leaf, Over, Proof, ProofRows, TaskClass
 from dfopt.problem.instance import Instance, Task
 from dfopt.problem.penalties import PenaltyG
 from dfopt.solvers.aggregation import Aggregation
 from dfopt.solvers.branch_and_price.linear_program import Undecided
+from dfopt.solvers.branch_and_price.prices import Prices
 from dfopt.solvers.configuration.column_generation import ColumnGeneration
-from dfopt.solvers.configuration.columns import ColumnPool
+from dfopt.solvers.configuration.contents import ColumnPool, Feature
 from dfopt.solvers.configuration.diving import Diving
-from dfopt.solvers.configuration.prices import Duals, Prices
 from dfopt.solvers.configuration.pricing_data import PricingData
 from dfopt.solvers.configuration.proof_tree import in_smallest_numbers
 from dfopt.solvers.configuration.remaining_problem import RemainingProblem, Stock
@@ -50,8 +48,13 @@ def packed_by_patterns(search: Search) -> Packing | Proof | None:
     problem = RemainingProblem(data, stock, (instance.cpus,))
     pool = ColumnPool()
     # Prices by size say least where the sizes just fill the CPUs.
-    tasks = np.full(len(data.counts), 1 / data.counts.sum())
-    start = Duals(tasks, np.zeros(len(data.entries)), np.zeros(1), {})
+    start: Prices[Feature, float] = Prices(
+        weights=[1 / data.counts.sum()] * len(data.counts),
+        charges=[0.0] * len(data.entries),
+        features={},
+        bins=[0.0],
+        cost=0.0,
+    )
     relaxation = ColumnGeneration(problem, pool, search.check, start=start)
     try:
         solution = relaxation.decide(0)
@@ -111,7 +114,9 @@ def _sizes_alone(instance: Instance) -> Instance:
     )
 
 
-def _weights(search: Search, problem: RemainingProblem, prices: Prices) -> Proof | None:
+def _weights(
+    search: Search, problem: RemainingProblem, prices: Prices[Feature, int]
+) -> Proof | None:
     """Return prices as a certificate, in the smallest numbers that prove it."""
     unit, classes = search.instance.size_unit, problem.data.aggregation.classes
     priced = in_smallest_numbers(problem, prices, 0, search.check)
@@ -121,7 +126,7 @@ def _weights(search: Search, problem: RemainingProblem, prices: Prices) -> Proof
     leaf = Leaf(
         weights=tuple(
             (rows.of(TaskClass(size=one.size * unit)), weight)
-            for one, weight in zip(classes, priced.prices.weights.tolist(), strict=True)
+            for one, weight in zip(classes, priced.prices.weights, strict=True)
             if weight
         ),
         bin_weights=priced.bins(0),

@@ -8,9 +8,14 @@ from itertools import compress, pairwise
 
 from dfopt.problem.instance import Objective
 from dfopt.problem.schedule import order_cost
-from dfopt.solvers.configuration.branching_rules import VisitsFragment, VisitsPair
-from dfopt.solvers.configuration.columns import Column, CpuContent
-from dfopt.solvers.configuration.prices import Prices
+from dfopt.solvers.branch_and_price.prices import Prices
+from dfopt.solvers.configuration.contents import (
+    Column,
+    CpuContent,
+    Feature,
+    VisitsFragment,
+    VisitsPair,
+)
 from dfopt.solvers.configuration.pricing_data import PricingData
 from dfopt.solvers.configuration.remaining_problem import RemainingProblem
 from tests.solvers.configuration.aggregated import aggregation_of
@@ -127,12 +132,12 @@ class Enumeration:
         return CpuContent(tasks, tokens, tuple(sorted(fragments)))
 
     def priced(
-        self, offers: Offers, problem: RemainingProblem, prices: Prices
+        self, offers: Offers, problem: RemainingProblem, prices: Prices[Feature, int]
     ) -> list[tuple[int, int]]:
         """Return pairs of cost and value of all that keeps the rules of a problem."""
         contents = [(self.content(*key), cost) for key, cost in offers.items()]
         return [
-            (cost, prices.worth(content) - prices.cost * cost)
+            (cost, content.worth(prices) - prices.cost * cost)
             for content, cost in contents
             if keeps_rules(problem, content)
         ]
@@ -159,6 +164,11 @@ def keeps_rules(problem: RemainingProblem, content: CpuContent) -> bool:
             if least and is_alone(feature.first) and is_alone(feature.second) and len(met) == 1:
                 return False
     return True
+
+
+def limited(problem: RemainingProblem, feature: Feature, least: int, most: int) -> RemainingProblem:
+    """Return the problem with a limit on how many CPUs may have a feature."""
+    return problem.within({**problem.limits, feature: (least, most)})
 
 
 def problems(number: int, seed: int) -> Iterator[tuple[RemainingProblem, random.Random]]:

@@ -3,8 +3,9 @@
 import contextlib
 import random
 from collections import Counter
-from functools import cache
+from functools import cache, partial
 from math import gcd
+from operator import mul
 from pathlib import Path
 
 import pytest
@@ -21,8 +22,8 @@ from dfopt.problem.result import TimeLimit
 from dfopt.solvers.branch_and_price.linear_program import Undecided
 from dfopt.solvers.configuration import pricing_data, solve_by_configurations
 from dfopt.solvers.configuration.column_generation import ColumnGeneration, first_duals
-from dfopt.solvers.configuration.columns import ColumnPool
 from dfopt.solvers.configuration.configuration_search import ConfigurationSearch
+from dfopt.solvers.configuration.contents import ColumnPool
 from dfopt.solvers.configuration.pricing import PricedProblem
 from dfopt.solvers.configuration.pricing_data import PricingData
 from dfopt.solvers.search import Search, SearchOver
@@ -261,8 +262,10 @@ def test_prices_never_outgrow_64_bits() -> None:
     relaxation = ColumnGeneration(ConfigurationSearch(search)._problem, ColumnPool(), lambda: None)
     start = first_duals(relaxation.problem, search.objective - 1)
     for factor in (1.0, 1e6, 1e12, 1e15):
-        offer = PricedProblem(relaxation.problem, relaxation._prices(start.over(1 / factor)))
+        larger = start.each(partial(mul, factor))
+        prices = larger.rounded(relaxation._scale_of(larger))
+        offer = PricedProblem(relaxation.problem, prices)
         assert not offer.refutes(search.objective - 1)
         assert offer.worth < 2**58
     with pytest.raises(Undecided):
-        relaxation._prices(start.over(1e-30))
+        relaxation._scale_of(start.each(partial(mul, 1e30)))

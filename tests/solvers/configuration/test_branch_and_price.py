@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from functools import cache
 from itertools import chain
 
-import numpy as np
 import pytest
 
 from dfopt.generate import uniform, zipf
@@ -13,25 +12,27 @@ from dfopt.problem.cache import CacheState, Leaves
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyF
 from dfopt.solvers.branch_and_price.linear_program import Undecided
+from dfopt.solvers.branch_and_price.prices import Prices, Solution
 from dfopt.solvers.configuration import branch_and_price, solve_by_configurations
 from dfopt.solvers.configuration.branch_and_price import BranchAndPrice
-from dfopt.solvers.configuration.branching_rules import (
+from dfopt.solvers.configuration.column_generation import ColumnGeneration
+from dfopt.solvers.configuration.configuration_search import ConfigurationSearch, Overtaken
+from dfopt.solvers.configuration.contents import (
     RULES,
+    Column,
+    CpuContent,
     Feature,
     HoldsAtLeast,
     OpensWithToken,
     VisitsFragment,
     VisitsPair,
 )
-from dfopt.solvers.configuration.column_generation import ColumnGeneration
-from dfopt.solvers.configuration.columns import Column, CpuContent
-from dfopt.solvers.configuration.configuration_search import ConfigurationSearch, Overtaken
 from dfopt.solvers.configuration.diving import Diving
-from dfopt.solvers.configuration.master import Solution
-from dfopt.solvers.configuration.prices import Duals
+from dfopt.solvers.configuration.master import LpSolution
 from dfopt.solvers.configuration.remaining_problem import RemainingProblem
 from dfopt.solvers.configuration.solve import settle_idle_costs
 from dfopt.solvers.search import Search, SearchOver
+from tests.solvers.configuration.enumeration import limited
 from tests.solvers.configuration.proofs import checked
 from tests.solvers.drawn import drawn_instances
 from tests.solvers.optimum import badly_started, optimum, run
@@ -64,11 +65,11 @@ def branch_only(search: Search) -> None:
         configurations._branch(configurations._middle_limit())
 
 
-def branch_in_order(solution: Solution, rules: tuple[Rule, ...]) -> Branch | None:
+def branch_in_order(solution: LpSolution, rules: tuple[Rule, ...]) -> Branch | None:
     """Return a feature of the first rule with one that a fraction of a CPU has."""
     for rule in rules:
         uses: dict[Feature, float] = {}
-        for column, number in solution.used:
+        for column, number in solution.used.items():
             for feature in rule.all_of(column.content):
                 uses[feature] = uses.get(feature, 0.0) + number
         for feature, number in uses.items():
@@ -86,7 +87,7 @@ def test_branching_alone_finds_and_proves_the_optimum(
     left_over: list[int] = []
     rules = (first, *(rule for rule in RULES if rule is not first))
 
-    def branch(node: RemainingProblem, solution: Solution) -> Branch | None:
+    def branch(node: RemainingProblem, solution: LpSolution) -> Branch | None:
         found = branch_in_order(solution, rules)
         if found is not None:
             taken.append(type(found[0]))
@@ -224,13 +225,13 @@ def test_a_tree_may_grow_in_many_calls(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_pairs_come_first_that_share_fragments_with_limited_ones() -> None:
     whole = ConfigurationSearch(badly_started(MORE_FRAGMENTS[0]))._problem
-    node = whole.limited(VisitsPair(0, 1), 0, 1)
+    node = limited(whole, VisitsPair(0, 1), 0, 1)
     # Half of each: every fragment is on one CPU, every pair on half of one.
-    used = [
-        (Column(0, CpuContent(tasks=(), tokens=(), fragments=pair), 0), 0.5)
+    used = {
+        Column(0, CpuContent(tasks=(), tokens=(), fragments=pair), 0): 0.5
         for pair in ((2, 3), (1, 2), (1, 3))
-    ]
-    duals = Duals(np.zeros(0), np.zeros(0), np.zeros(0), {})
+    }
+    duals: Prices[Feature, float] = Prices(weights=[], charges=[], features={}, bins=[], cost=0.0)
     solution = Solution(value=1.0, missing=0.0, used=used, duals=duals)
     assert branch_and_price._branch(whole, solution) == (VisitsPair(2, 3), 0.5)
     assert branch_and_price._branch(node, solution) == (VisitsPair(1, 2), 0.5)

@@ -8,19 +8,20 @@ from itertools import islice
 import pytest
 
 from dfopt.solvers.branch_and_price.linear_program import TOLERANCE, Undecided
-from dfopt.solvers.configuration.branching_rules import (
+from dfopt.solvers.configuration.column_generation import ColumnGeneration
+from dfopt.solvers.configuration.contents import (
     RULES,
+    Column,
+    ColumnPool,
     Feature,
     HoldsAtLeast,
     OpensWithToken,
     VisitsFragment,
     VisitsPair,
 )
-from dfopt.solvers.configuration.column_generation import ColumnGeneration
-from dfopt.solvers.configuration.columns import Column, ColumnPool
-from dfopt.solvers.configuration.master import Master, Solution
+from dfopt.solvers.configuration.master import LpSolution, Master
 from dfopt.solvers.configuration.remaining_problem import RemainingProblem
-from tests.solvers.configuration.enumeration import all_columns, problems
+from tests.solvers.configuration.enumeration import all_columns, limited, problems
 
 Schedule = tuple[Column, ...]
 Rule = type[VisitsFragment] | type[OpensWithToken] | type[VisitsPair] | type[HoldsAtLeast]
@@ -69,8 +70,8 @@ def children(
     """Return the two nodes in which at most, or more than, a fractional number of CPUs have it."""
     least, most = problem.limits.get(feature, (0, sum(problem.cpus)))
     return (
-        problem.limited(feature, least, int(fraction)),
-        problem.limited(feature, int(fraction) + 1, most),
+        limited(problem, feature, least, int(fraction)),
+        limited(problem, feature, int(fraction) + 1, most),
     )
 
 
@@ -123,10 +124,10 @@ def value_by_enumeration(node: RemainingProblem, limit: int) -> float | None:
     return solution.value
 
 
-def check_solution(node: RemainingProblem, solution: Solution) -> None:
+def check_solution(node: RemainingProblem, solution: LpSolution) -> None:
     """Check that the LP's solution keeps all decisions."""
     for feature, (least, most) in node.limits.items():
-        uses = sum(n for column, n in solution.used if feature.is_had_by(column.content))
+        uses = sum(n for column, n in solution.used.items() if feature.is_had_by(column.content))
         assert least - 1e-5 <= uses <= most + 1e-5
 
 

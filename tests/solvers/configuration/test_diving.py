@@ -7,8 +7,8 @@ from dfopt.generate import zipf
 from dfopt.problem.instance import Instance, Objective
 from dfopt.solvers.configuration import last_cpus
 from dfopt.solvers.configuration.column_generation import NEARLY, ColumnGeneration
-from dfopt.solvers.configuration.columns import ColumnPool, columns_of
 from dfopt.solvers.configuration.configuration_search import ConfigurationSearch
+from dfopt.solvers.configuration.contents import ColumnPool, columns_of
 from dfopt.solvers.configuration.diving import Diving
 from dfopt.solvers.configuration.last_cpus import fill_last_cpus
 from dfopt.solvers.configuration.pricing_data import PricingData

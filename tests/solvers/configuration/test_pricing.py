@@ -5,27 +5,29 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import chain, combinations
 
-import numpy as np
 import pytest
 
 from dfopt import replace
 from dfopt.problem.cache import CacheState, Leaves
 from dfopt.problem.instance import Instance, Task
 from dfopt.problem.penalties import PenaltyF
-from dfopt.solvers.configuration.branching_rules import (
+from dfopt.solvers.branch_and_price.prices import Prices
+from dfopt.solvers.configuration.contents import (
+    Column,
     Feature,
     HoldsAtLeast,
     OpensWithToken,
     VisitsFragment,
     VisitsPair,
+    orders_of,
 )
-from dfopt.solvers.configuration.columns import Column, orders_of
-from dfopt.solvers.configuration.prices import Prices
 from dfopt.solvers.configuration.pricing import PricedProblem
 from dfopt.solvers.configuration.pricing_data import PricingData
 from dfopt.solvers.configuration.remaining_problem import RemainingProblem
 from tests.solvers.configuration.aggregated import aggregation_of
-from tests.solvers.configuration.enumeration import Enumeration, keeps_rules, problems
+from tests.solvers.configuration.enumeration import Enumeration, keeps_rules, limited, problems
+
+Drawn = Prices[Feature, int]
 
 
 def highest(pairs: list[tuple[int, int]], limit: int | None) -> int:
@@ -51,27 +53,33 @@ def drawn_problem(whole: RemainingProblem, source: random.Random) -> RemainingPr
     for feature in drawn_features(whole.data, source):
         narrow = source.random()
         if isinstance(feature, VisitsFragment) and narrow < 0.3:
-            whole = whole.limited(feature, 0, 1)
+            whole = limited(whole, feature, 0, 1)
         elif isinstance(feature, VisitsPair) and narrow < 0.4:
-            whole = whole.limited(feature, *((0, 0) if narrow < 0.2 else (1, 1)))
+            whole = limited(whole, feature, *((0, 0) if narrow < 0.2 else (1, 1)))
         else:
-            whole = whole.limited(feature, 0, 9)
+            whole = limited(whole, feature, 0, 9)
     return whole
 
 
-def drawn_prices(problem: RemainingProblem, source: random.Random, *, cost: int = 0) -> Prices:
+def drawn_prices(problem: RemainingProblem, source: random.Random, *, cost: int = 0) -> Drawn:
     size = source.choice((3, 10, 1000)) * max(1, cost)
     data = problem.data
     charged = source.random() < 0.7
     return Prices(
-        np.array([source.randint(-size // 4, size) for _ in data.counts], np.int64),
-        np.array([source.randint(0, size) * charged for _ in data.entries], np.int64),
-        {feature: source.randint(-size // 2, size // 2) for feature in problem.limits},
-        cost,
+        weights=[source.randint(-size // 4, size) for _ in data.counts],
+        charges=[source.randint(0, size) * charged for _ in data.entries],
+        features={feature: source.randint(-size // 2, size // 2) for feature in problem.limits},
+        bins=[],
+        cost=cost,
     )
 
 
-def without_rewards(prices: Prices) -> Prices:
+def plain(data: PricingData, weights: list[int]) -> Drawn:
+    """Return prices of tasks alone."""
+    return Prices(weights=weights, charges=[0] * len(data.entries), features={}, bins=[], cost=0)
+
+
+def without_rewards(prices: Drawn) -> Drawn:
     """Return prices at which no order gains by paying for an entry."""
     features = {
         one: -abs(price) if isinstance(one, OpensWithToken) else price
@@ -81,7 +89,7 @@ def without_rewards(prices: Prices) -> Prices:
 
 
 def check(
-    problem: RemainingProblem, prices: Prices, enumerations: list[Enumeration], *, real: bool
+    problem: RemainingProblem, prices: Drawn, enumerations: list[Enumeration], *, real: bool
 ) -> int:
     """Check all limits; return how many different positive values they lead to.
 
@@ -100,7 +108,10 @@ def check(
         limits = [None] if data.limit is None else range(data.limit + 1)
         for limit in limits:
             best = highest(pairs, limit)
-            assert offer.bins(limit)[number] == best, (enumeration.instance, limit)
+            assert offer.bins(0 if limit is None else limit)[number] == best, (
+                enumeration.instance,
+                limit,
+            )
             values.add(best)
             check_contents(offer, number, limit, best)
     return len(values - {0})
@@ -124,7 +135,7 @@ def check_contents(offer: PricedProblem, number: int, limit: int | None, best: i
                 (order,) = filter(None, orders_of(problem.data, [column]))
                 cpu = problem.data.groups[number].cpus[-1]
                 assert form.cost(cpu, Counter(order)) <= cost
-                values.append(prices.worth(content) - prices.cost * cost)
+                values.append(content.worth(prices) - prices.cost * cost)
         assert max(values) == best
 
 
@@ -150,10 +161,10 @@ def test_pricing_is_exact_for_what_is_left() -> None:
     """Of a class there may be more tokens left than tasks, but none of those used up."""
     opened = different = 0
     for whole, source in problems(450, seed=4):
-        prices = Prices(whole.data.counts, np.zeros(len(whole.data.entries), np.int64))
+        prices = plain(whole.data, whole.data.counts.tolist())
         limit = whole.data.limit
         if limit is None:
-            prices = replace(prices, weights=prices.weights * 1000, cost=1)
+            prices = replace(prices, weights=[1000 * one for one in prices.weights], cost=1)
         found = PricedProblem(whole, prices).groups[0][0].contents(limit, 40)
         if not found:
             continue
@@ -217,5 +228,5 @@ def test_the_second_block_of_a_fragment_may_be_a_single_task() -> None:
     problem = RemainingProblem.whole_of(PricingData(aggregation_of(instance), 10))
     enumeration = Enumeration(problem, 0)
     assert min(cost for (held, _), cost in enumeration.orders.items() if sum(held) == 3) == 2
-    ones = Prices(np.ones(3, np.int64), np.zeros(3, np.int64))
+    ones = plain(problem.data, [1, 1, 1])
     assert check(problem, ones, [enumeration], real=True) >= 2

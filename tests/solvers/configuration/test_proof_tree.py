@@ -12,10 +12,10 @@ from dfopt.problem.certificate import CompleteSearch, Fork, Leaf, Proof, TaskCla
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyF
 from dfopt.solvers.configuration import branch_and_price, proof_tree
-from dfopt.solvers.configuration.branching_rules import RULES
 from dfopt.solvers.configuration.configuration_search import ConfigurationSearch
+from dfopt.solvers.configuration.contents import RULES
 from dfopt.solvers.configuration.diving import Diving
-from dfopt.solvers.configuration.master import Solution
+from dfopt.solvers.configuration.master import LpSolution
 from dfopt.solvers.configuration.remaining_problem import RemainingProblem
 from dfopt.solvers.search import Search, SearchOver
 from dfopt.verify import Verification
@@ -52,7 +52,7 @@ def branched(instance: Instance) -> Search | None:
 def test_trees_of_every_rule_are_checked(first: Rule, monkeypatch: pytest.MonkeyPatch) -> None:
     rules = (first, *(rule for rule in RULES if rule is not first))
 
-    def branch(node: RemainingProblem, solution: Solution) -> Branch | None:
+    def branch(node: RemainingProblem, solution: LpSolution) -> Branch | None:
         return branch_in_order(solution, rules)
 
     monkeypatch.setattr(branch_and_price, "_branch", branch)
