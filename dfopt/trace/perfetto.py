@@ -549,6 +549,7 @@ GAP = "gap"
 """The category of a gap."""
 
 SEQUENCE = 1
+INCREMENTAL_STATE_CLEARED = 1
 
 PACKETS_AT_ONCE = 10_000
 """Packets that are written together."""
@@ -571,112 +572,99 @@ def write_perfetto(trace: Trace, stream: BinaryIO, *, costs: Integers | None = N
     FileError
         When Perfetto's classes are not installed, or times are too long.
     """
-    classes = perfetto_classes()
-    writer = _Writer(classes, trace)
-    counters = () if costs is None else writer.counters(costs)
-    packets = chain(writer.tracks(costs is not None), writer.slices(), counters)
+    messages = perfetto_classes()
+    factor = nanoseconds_per_unit(trace)
+    packets = chain(
+        _tracks(trace, with_counters=costs is not None),
+        _slices(trace, factor),
+        () if costs is None else _counters(trace, costs, factor),
+    )
     while piece := list(islice(packets, PACKETS_AT_ONCE)):
-        stream.write(classes.Trace(packet=piece).SerializeToString())
+        stream.write(messages.Trace(packet=piece).SerializeToString())
 
 
-class _Writer:
-    """The packets of one trace."""
+Packet = dict[str, Any]
+"""The fields of a packet; those of messages within it are dictionaries, too."""
 
-    def __init__(self, classes: Any, trace: Trace) -> None:
-        self._classes = classes
-        self._trace = trace
-        self._factor = nanoseconds_per_unit(trace)
 
-    def tracks(self, with_counters: bool) -> Iterator[Any]:
-        """Yield the packets that describe the tracks."""
-        name = self._trace.header.name or "CPUs"
-        packet = self._packet()
-        packet.first_packet_on_sequence = True
-        packet.sequence_flags = self._classes.TracePacket.SEQ_INCREMENTAL_STATE_CLEARED
-        packet.track_descriptor.uuid = MACHINE
-        packet.track_descriptor.name = name
-        packet.track_descriptor.child_ordering = self._classes.TrackDescriptor.EXPLICIT
-        yield packet
-        for cpu in range(self._trace.cpus):
-            yield self._track(_slices_of(cpu), f"CPU {cpu}", 2 * cpu)
-            if with_counters:
-                packet = self._track(_counter_of(cpu), f"CPU {cpu} penalty", 2 * cpu + 1)
-                unit = self._trace.header.time_unit
-                packet.track_descriptor.counter.SetInParent()
-                if unit:
-                    packet.track_descriptor.counter.unit_name = unit
-                yield packet
+def _tracks(trace: Trace, *, with_counters: bool) -> Iterator[Packet]:
+    """Yield the packets that describe the tracks."""
+    machine = {"uuid": MACHINE, "name": trace.header.name or "CPUs", "child_ordering": "EXPLICIT"}
+    yield {
+        **_packet(track_descriptor=machine),
+        "first_packet_on_sequence": True,
+        "sequence_flags": INCREMENTAL_STATE_CLEARED,
+    }
+    unit = trace.header.time_unit
+    for cpu in range(trace.cpus):
+        yield _track(_slices_of(cpu), f"CPU {cpu}", 2 * cpu)
+        if with_counters:
+            counter = {"unit_name": unit} if unit else {}
+            yield _track(_counter_of(cpu), f"CPU {cpu} penalty", 2 * cpu + 1, counter=counter)
 
-    def _track(self, track: int, name: str, rank: int) -> Any:
-        packet = self._packet()
-        descriptor = packet.track_descriptor
-        descriptor.uuid, descriptor.parent_uuid = track, MACHINE
-        descriptor.name, descriptor.sibling_order_rank = name, rank
-        return packet
 
-    def slices(self) -> Iterator[Any]:
-        """Yield the packets of the dispatches and gaps, those of a CPU in their order."""
-        trace, gaps, event_class = self._trace, self._trace.gaps, self._classes.TrackEvent
-        columns = [
-            np.concatenate(pair).tolist()
-            for pair in (
-                (trace.cpu, gaps.cpu),
-                (trace.start, gaps.start),
-                (trace.end, gaps.end),
-            )
-        ]
-        for number in stretches_in_order(trace).tolist():
-            cpu, start, end = (column[number] for column in columns)
-            packet = self._event(_slices_of(cpu), start, event_class.TYPE_SLICE_BEGIN)
-            if number < len(trace):
-                self._describe(packet.track_event, number)
-            else:
-                packet.track_event.name = gaps.reasons[gaps.reason[number - len(trace)]]
-                packet.track_event.categories.append(GAP)
-            yield packet
-            yield self._event(_slices_of(cpu), end, event_class.TYPE_SLICE_END)
+def _track(track: int, name: str, rank: int, **fields: object) -> Packet:
+    described = {"uuid": track, "parent_uuid": MACHINE, "name": name, "sibling_order_rank": rank}
+    return _packet(track_descriptor=described | fields)
 
-    def _describe(self, event: Any, row: int) -> None:
-        """Add the fields of a dispatch: its name, its fragment as category, lines and leaves."""
-        trace = self._trace
-        name, comm = trace.tasks[trace.task[row]].name, trace.comm_of(row)
-        event.name = f"{comm} {name}" if comm else name
-        fragment = trace.fragment_of(row)
-        if fragment is not None:
-            event.categories.append(fragment)
-        for key, value in trace.notes_of(row).items():
-            kind = "int_value" if isinstance(value, int) else "string_value"
-            event.debug_annotations.add(name=key, **{kind: value})
 
-    def counters(self, costs: Integers) -> Iterator[Any]:
-        """Yield the packets of the costs, added up on each CPU."""
-        trace = self._trace
-        first = int(trace.start[0]) if len(trace) else 0
-        last = [(first, 0)] * trace.cpus
-        for cpu, (time, paid) in enumerate(last):
-            yield self._counted(cpu, time, paid)
-        columns = (trace.cpu.tolist(), trace.start.tolist(), trace.end.tolist())
-        for cpu, start, end, paid in zip(*columns, paid_so_far(trace, costs), strict=True):
-            if paid != last[cpu][1]:
-                yield self._counted(cpu, start, paid)
-            last[cpu] = end, paid
-        for cpu, (time, paid) in enumerate(last):
-            yield self._counted(cpu, time, paid)
+def _slices(trace: Trace, factor: int) -> Iterator[Packet]:
+    """Yield the packets of the dispatches and gaps, those of a CPU in their order."""
+    gaps = trace.gaps
+    columns = [
+        np.concatenate(pair).tolist()
+        for pair in ((trace.cpu, gaps.cpu), (trace.start, gaps.start), (trace.end, gaps.end))
+    ]
+    for number in stretches_in_order(trace).tolist():
+        cpu, start, end = (column[number] for column in columns)
+        track = _slices_of(cpu)
+        if number < len(trace):
+            said = _said_of(trace, number)
+        else:
+            said = {"name": gaps.reasons[gaps.reason[number - len(trace)]], "categories": [GAP]}
+        yield _event(track, start * factor, "TYPE_SLICE_BEGIN", **said)
+        yield _event(track, end * factor, "TYPE_SLICE_END")
 
-    def _counted(self, cpu: int, time: int, value: int) -> Any:
-        packet = self._event(_counter_of(cpu), time, self._classes.TrackEvent.TYPE_COUNTER)
-        packet.track_event.counter_value = value
-        return packet
 
-    def _event(self, track: int, time: int, event_type: int) -> Any:
-        packet = self._packet()
-        packet.timestamp = time * self._factor
-        packet.track_event.type = event_type
-        packet.track_event.track_uuid = track
-        return packet
+def _said_of(trace: Trace, row: int) -> dict[str, Any]:
+    """Return the fields of a dispatch: its name, its fragment as category, lines and leaves."""
+    comm, fragment = trace.comm_of(row), trace.fragment_of(row)
+    return {
+        "name": " ".join(filter(None, (comm, trace.tasks[trace.task[row]].name))),
+        "categories": [] if fragment is None else [fragment],
+        "debug_annotations": [
+            {"name": key, "int_value" if isinstance(value, int) else "string_value": value}
+            for key, value in trace.notes_of(row).items()
+        ],
+    }
 
-    def _packet(self) -> Any:
-        return self._classes.TracePacket(trusted_packet_sequence_id=SEQUENCE)
+
+def _counters(trace: Trace, costs: Integers, factor: int) -> Iterator[Packet]:
+    """Yield the packets of the costs, added up on each CPU."""
+
+    def counted(cpu: int, time: int, paid: int) -> Packet:
+        return _event(_counter_of(cpu), time * factor, "TYPE_COUNTER", counter_value=paid)
+
+    first = int(trace.start[0]) if len(trace) else 0
+    last = [(first, 0)] * trace.cpus
+    for cpu in range(trace.cpus):
+        yield counted(cpu, *last[cpu])
+    columns = (trace.cpu.tolist(), trace.start.tolist(), trace.end.tolist())
+    for cpu, start, end, paid in zip(*columns, paid_so_far(trace, costs), strict=True):
+        if paid != last[cpu][1]:
+            yield counted(cpu, start, paid)
+        last[cpu] = end, paid
+    for cpu in range(trace.cpus):
+        yield counted(cpu, *last[cpu])
+
+
+def _event(track: int, time: int, kind: str, **fields: object) -> Packet:
+    event = {"type": kind, "track_uuid": track, **fields}
+    return _packet(timestamp=time, track_event=event)
+
+
+def _packet(**fields: object) -> Packet:
+    return {"trusted_packet_sequence_id": SEQUENCE, **fields}
 
 
 def _slices_of(cpu: int) -> int:

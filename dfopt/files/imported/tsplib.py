@@ -165,25 +165,17 @@ def check_ordering(table: CityTable) -> None:
                 f"the row of city {table.names[city]} has the cost {min(row)}; "
                 "-1 is a precedence, and costs are at least 0"
             )
-        if city != 0 and row[0] != PRECEDES:
+        if city == 0:
+            fits = PRECEDES not in row
+        elif city == last:
+            fits = set(row[:last]) == {PRECEDES}
+        else:
+            fits = row[0] == PRECEDES != row[last]
+        if not fits:
             raise line.error(
-                f"{table.names[city]} need not follow {table.names[0]}; "
-                "put -1 into the first column: the path begins in the first city"
-            )
-        if city != last and row[last] == PRECEDES:
-            raise line.error(
-                f"{table.names[city]} follows {table.names[last]}; "
-                "the path ends in the last city, so give a cost in the last column"
-            )
-        if city == 0 and PRECEDES in row:
-            raise line.error(
-                f"{table.names[0]} follows {table.names[row.index(PRECEDES)]}; "
-                "the path begins in the first city, so give costs in its row"
-            )
-        if city == last and any(entry != PRECEDES for entry in row[:last]):
-            raise line.error(
-                f"{table.names[last]} need not follow all others; "
-                "put -1 into its row: the path ends in the last city"
+                f"in the row of city {table.names[city]} the path does not go from "
+                f"{table.names[0]} to {table.names[last]}; put -1 into the first column and the "
+                "last row, and costs into the first row and the last column"
             )
 
 

@@ -15,8 +15,9 @@ from dfopt.simulate.policies.linux_o1 import (
     YIELDED,
     Entity,
     LinuxO1,
+    PriorityArray,
+    RunQueue,
 )
-from dfopt.simulate.policies.load_balancer import PriorityArray, RunQueue
 from dfopt.structs import Natural
 
 NOT_INTERACTIVE = -1

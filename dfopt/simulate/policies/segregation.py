@@ -10,8 +10,7 @@ from typing import Literal
 from dfopt.checks import check_integer
 from dfopt.errors import InstanceError
 from dfopt.simulate.contract import Policy, SpinLock, Thread, TimeSliced, Why
-from dfopt.simulate.policies.linux_o1 import LinuxO1
-from dfopt.simulate.policies.load_balancer import RunQueue
+from dfopt.simulate.policies.linux_o1 import LinuxO1, RunQueue
 from dfopt.simulate.workload import Workload
 
 HTTP_ALONE: Mapping[str, Sequence[int]] = MappingProxyType({"HTTP": (0,)})

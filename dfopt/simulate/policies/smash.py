@@ -97,7 +97,8 @@ class BatchPolicy(Policy):
     A new thread joins the current batch of the CPU that made it; when that has ``max_batch_size``
     threads, the overflow batch, which is put away when it is full. The current batch runs for
     ``max_batch_count`` dispatches and is put away for the next one; a batch that all threads
-    have left is destroyed. Each scheduler says where batches are put and taken from.
+    have left is destroyed. Batches are put at the end of one queue and taken from its top, unless a
+    scheduler says otherwise.
 
     The paper does not say four things. Here:
 
@@ -128,24 +129,26 @@ class BatchPolicy(Policy):
         self.overflow: list[Batch | None] = [None] * cpus
         # By CPU: how many batches come before the overflow batch.
         self._ahead = [0] * cpus
+        self._queue: deque[Batch] = deque()
 
     # Where batches wait.
 
     def put(self, batch: Batch, cpu: int) -> None:
         """Put the current batch away, after its dispatches are used up."""
-        raise NotImplementedError
+        self._queue.append(batch)
 
     def put_full(self, batch: Batch, cpu: int) -> int | None:
         """Put a full overflow batch away; return the CPU to ask, or None for all."""
-        raise NotImplementedError
+        self._queue.append(batch)
+        return cpu
 
     def take(self, cpu: int) -> Batch | None:
         """Return the next batch of a CPU."""
-        raise NotImplementedError
+        return self._queue.popleft() if self._queue else None
 
     def queued(self, cpu: int) -> int:
         """Return the number of batches in the queue that a CPU takes from."""
-        raise NotImplementedError
+        return len(self._queue)
 
     # The contract of policies.
 
@@ -211,33 +214,7 @@ class BatchPolicy(Policy):
         return overflow
 
 
-class QueueOfBatches(BatchPolicy):
-    """A single queue of batches: put away at its end, taken from its top."""
-
-    def begin(self) -> None:
-        """Prepare the batch run queue."""
-        super().begin()
-        self._queue: deque[Batch] = deque()
-
-    def put(self, batch: Batch, cpu: int) -> None:
-        """Append it to the queue."""
-        self._queue.append(batch)
-
-    def put_full(self, batch: Batch, cpu: int) -> int | None:
-        """Append it to the queue."""
-        self._queue.append(batch)
-        return cpu
-
-    def take(self, cpu: int) -> Batch | None:
-        """Take the batch at the top."""
-        return self._queue.popleft() if self._queue else None
-
-    def queued(self, cpu: int) -> int:
-        """Return the length of the queue."""
-        return len(self._queue)
-
-
-class UnibatchSmash(QueueOfBatches):
+class UnibatchSmash(BatchPolicy):
     """Batches on one CPU (Debattista, Vella and Cordina, section 4).
 
     Full overflow batches and batches whose dispatches are used up go to the end of the batch run
@@ -255,7 +232,7 @@ class UnibatchSmash(QueueOfBatches):
         return None if cpu else super().pick(0)
 
 
-class SmpbatchSmash(QueueOfBatches):
+class SmpbatchSmash(BatchPolicy):
     """A shared queue of batches (Debattista, Vella and Cordina, section 5.1).
 
     Every CPU has its own current and overflow batch, which need no lock. Full overflow batches

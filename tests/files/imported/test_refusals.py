@@ -83,10 +83,19 @@ def ordering(row: int, column: int, entry: int) -> str:
 
 SEQUENTIAL: Cases = {
     "below -1": (ordering(1, 2, -2), "line 10: the row of city 2 has the cost -2"),
-    "not first": (ordering(2, 0, 5), "line 11: 3 need not follow 1; put -1 into the first column"),
-    "not last": (ordering(3, 1, 5), "line 12: 4 need not follow all others"),
-    "after the last": (ordering(1, 3, -1), "line 10: 2 follows 4; the path ends in the last city"),
-    "before the first": (ordering(0, 1, -1), "line 9: 1 follows 2; the path begins in the first"),
+    "not first": (
+        ordering(2, 0, 5),
+        "line 11: in the row of city 3 the path does not go",
+    ),
+    "not last": (ordering(3, 1, 5), "line 12: in the row of city 4 the path does not go"),
+    "after the last": (
+        ordering(1, 3, -1),
+        "line 10: in the row of city 2 the path does not go",
+    ),
+    "before the first": (
+        ordering(0, 1, -1),
+        "line 9: in the row of city 1 the path does not go",
+    ),
     "cycle": (ordering(1, 2, -1), "line 10: 2 waits for itself: 2 → 3 → 2; remove one of these"),
     "cut off": (SOP[: SOP.index("-1 -1 0 1")], "line 10: EDGE_WEIGHT_SECTION ends with 9 numbers"),
     "short row": (lines([*ORDERING[:2], [-1, 0, 1], ORDERING[3]]), "line 3: has 3 numbers in a"),

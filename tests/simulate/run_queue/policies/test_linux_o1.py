@@ -13,8 +13,7 @@ from dfopt.problem.penalties import PenaltyF, PenaltyG
 from dfopt.simulate.caches import penalty_caches
 from dfopt.simulate.contract import State, Why
 from dfopt.simulate.kernel import Kernel
-from dfopt.simulate.policies.linux_o1 import HIGHEST, Entity, LinuxO1
-from dfopt.simulate.policies.load_balancer import NEVER, PRIORITIES, RunQueue
+from dfopt.simulate.policies.linux_o1 import HIGHEST, NEVER, PRIORITIES, Entity, LinuxO1, RunQueue
 from dfopt.simulate.scenario import Machine, Scenario
 from dfopt.simulate.simulation import Simulation, simulate_once
 from dfopt.simulate.steps import Sleep, Spawn, Yield
