@@ -111,33 +111,37 @@ def naming_policy(policy: type[HasName]) -> Iterator[None]:
     except (Exception, SystemExit) as error:  # whatever the code of others raises
         if policy.__module__.partition(".")[0] in OWN_PACKAGES:
             raise
-        raise _failed(policy, error) from error
-
-
-def _failed(policy: type[HasName], error: BaseException) -> DfoptError:
-    file = file_of(policy)
-    what, frame = failure(error, file)
-    what = what.removeprefix(f"{policy.__module__}.")
-    if frame is None:
-        return DfoptError(
-            f"the simulation fails under the policy {policy.name!r} ({what}); check what its "
-            "callbacks return, and what they ask the engine for",
+        file = file_of(policy)
+        raise error_in("policy", policy.name, file, error) or DfoptError(
+            f"the simulation fails under the policy {policy.name!r} ({said(error)}); check what "
+            "its callbacks return, and what they ask the engine for",
             file=file,
-        )
+        ) from error
+
+
+def error_in(noun: str, name: str, file: str, error: BaseException) -> DfoptError | None:
+    """Return an error that names the user's code in a file, if that raised it or called what did.
+
+    It names the line and the function, too. None if the file has nothing to do with it.
+    """
+    frames = [
+        frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file
+    ]
+    if not frames:
+        return None
     return DfoptError(
-        f"the policy {policy.name!r} fails in {frame.name} ({what}); correct it",
-        place=f"line {frame.lineno}",
+        f"the {noun} {name!r} fails in {frames[-1].name} ({said(error)}); correct it",
+        place=f"line {frames[-1].lineno}",
         file=file,
     )
 
 
-def failure(error: BaseException, file: str) -> tuple[str, traceback.FrameSummary | None]:
-    """Return what an error says, and where a file raised it or called what raised it."""
-    frames = [
-        frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file
-    ]
-    what = " ".join(traceback.format_exception_only(error)[-1].split())
-    return what, frames[-1] if frames else None
+def said(error: BaseException) -> str:
+    """Return what an error says on one line."""
+    if isinstance(error, DfoptError):
+        return str(error)
+    said = " ".join(traceback.format_exception_only(error)[-1].split())
+    return said.removeprefix(f"{type(error).__module__}.")
 
 
 def file_of(own: type[Any]) -> str:

@@ -17,9 +17,11 @@ from collections import deque
 from collections.abc import Callable
 from functools import partial
 from heapq import heappush
+from inspect import isgenerator
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from dfopt.errors import DfoptError
 from dfopt.problem.cache import CLEAN, UNMANAGED
 from dfopt.simulate.contract import (
     DISK,
@@ -320,7 +322,7 @@ class Cpu:
         if not self._goes_on(thread):
             self._choose_then()
 
-    def _goes_on(self, thread: Thread) -> bool:
+    def _goes_on(self, thread: Thread) -> bool:  # noqa: PLR0912 - calls would cost time here
         """Let a thread do what it does next; return whether it still has the CPU."""
         kernel, steps = self._kernel, thread.steps
         if thread.pending is not None:
@@ -344,7 +346,12 @@ class Cpu:
                 else:
                     self._begin(thread, step)
                 return True
-            pause = step.perform(kernel, thread)
+            try:
+                pause = step.perform(kernel, thread)
+            except AttributeError:
+                if hasattr(step, "perform"):
+                    raise
+                raise _wrong_step(step, thread) from None
             if pause is not None:
                 if pause is YIELDED:
                     thread.look_ahead()
@@ -613,3 +620,13 @@ def _wrong_pick(picked: object, cpu: int) -> str:
             "threads only"
         )
     return f"picks {picked!r} for CPU {cpu}; return a thread, or None"
+
+
+def _wrong_step(step: object, thread: Thread) -> DfoptError:
+    """Return the error of a program that yields what is neither a burst nor a step."""
+    problem = f"the program of {thread.name} yields {step!r}; yield bursts and steps"
+    program: Any = thread.steps
+    if not isgenerator(program):
+        return DfoptError(problem)
+    line = getattr(program.gi_frame, "f_lineno", "?")
+    return DfoptError(problem, place=f"line {line}", file=program.gi_code.co_filename)

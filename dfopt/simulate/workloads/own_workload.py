@@ -1,7 +1,7 @@
 """Workloads of a user's own, from a file or a module of Python.
 
 Other processes load the code again, so a scenario keeps only where it is. Errors that the code
-raises name its file, the line, and the thread whose program it was.
+raises name its file, the line, and the function.
 """
 
 from __future__ import annotations
@@ -15,10 +15,8 @@ from typing import Any
 
 from dfopt.errors import DfoptError
 from dfopt.simulate.parameters import made
-from dfopt.simulate.steps import Spawn
-from dfopt.simulate.workload import Burst, NewThread, Pause, Step, Steps, Workload
-from dfopt.structs import replace
-from dfopt.user_code import PYTHON, class_in, failure, file_of, source_parts
+from dfopt.simulate.workload import Workload
+from dfopt.user_code import PYTHON, class_in, error_in, file_of, source_parts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,24 +38,43 @@ class OwnWorkload:
     parameters: Mapping[str, object]
 
     def build(self, random: Random) -> Workload:
-        """Return a fresh workload, whose programs name the line of each error.
+        """Return a fresh workload.
 
         Raises
         ------
         DfoptError
             When the code fails, or returns something else.
         """
-        kind = kind_in(self.source)
-        file = file_of(kind) or kind.__module__
-        with naming_line(self.name, file, "build"):
-            built = made(kind, self.parameters).build(random)
+        with self.naming_errors():
+            built = made(self.kind, self.parameters).build(random)
         if not isinstance(built, Workload):
             raise DfoptError(
                 f"the workload {self.name!r} returns {built!r} from build; return a Workload",
-                file=file,
+                file=file_of(self.kind),
             )
-        watcher = ProgramWatcher(workload=self.name, file=file)
-        return replace(built, threads=tuple(map(watcher.watched, built.threads)))
+        return built
+
+    @property
+    def kind(self) -> Any:
+        """The class."""
+        return kind_in(self.source)
+
+    @contextmanager
+    def naming_errors(self) -> Iterator[None]:
+        """Let errors that the code raises name the workload, its file and the line.
+
+        Raises
+        ------
+        DfoptError
+            When the code raises anything, or calls what raises it.
+        """
+        try:
+            yield
+        except (Exception, SystemExit) as error:  # whatever the code of others raises
+            named = error_in("workload", self.name, file_of(self.kind), error)
+            if named is None or (isinstance(error, DfoptError) and error.file):
+                raise
+            raise named from error
 
 
 def is_own_workload(source: str) -> bool:
@@ -108,79 +125,3 @@ def kind_in(source: str) -> Any:
 
 def _is_workload(found: object) -> bool:
     return isinstance(found, type) and callable(getattr(found, "build", None))
-
-
-@contextmanager
-def naming_line(workload: str, file: str, where: str) -> Iterator[None]:
-    """Let errors name the workload, its file, the line, and what was at work.
-
-    Raises
-    ------
-    DfoptError
-        When anything is raised.
-    """
-    try:
-        yield
-    except (Exception, SystemExit) as error:  # whatever the code of others raises
-        what, frame = failure(error, file)
-        if isinstance(error, DfoptError):
-            if error.file:
-                raise
-            what = str(error)
-        raise DfoptError(
-            f"the workload {workload!r} fails in {where} ({what}); correct it",
-            place="" if frame is None else f"line {frame.lineno}",
-            file=file,
-        ) from error
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProgramWatcher:
-    """Looks at what the programs of a workload do; see :func:`naming_line`."""
-
-    workload: str
-    file: str
-
-    def watched(self, thread: NewThread) -> NewThread:
-        """Return a thread whose program is watched."""
-        return replace(thread, steps=self._steps(thread))
-
-    def _steps(self, thread: NewThread) -> Steps:
-        where = f"the program of {thread.name}"
-        steps = iter(thread.steps)
-        while True:
-            with naming_line(self.workload, self.file, where):
-                try:
-                    step = next(steps)
-                except StopIteration:
-                    return
-            if isinstance(step, Burst):
-                yield step
-            elif isinstance(step, Spawn):
-                yield Spawn(self.watched(step.child))
-            elif not callable(getattr(step, "perform", None)):
-                frame = getattr(steps, "gi_frame", None)
-                raise DfoptError(
-                    f"the workload {self.workload!r} yields {step!r} in {where}; yield bursts and "
-                    "steps",
-                    place="" if frame is None else f"line {frame.f_lineno}",
-                    file=self.file,
-                )
-            elif type(step).__module__.partition(".")[0] == __name__.partition(".")[0]:
-                yield step
-            else:
-                yield WatchedStep(step=step, watcher=self, where=where)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WatchedStep:
-    """A step of a user's own class."""
-
-    step: Step
-    watcher: ProgramWatcher
-    where: str
-
-    def perform(self, kernel: Any, thread: Any) -> Pause | None:
-        """Do it."""
-        with naming_line(self.watcher.workload, self.watcher.file, self.where):
-            return self.step.perform(kernel, thread)

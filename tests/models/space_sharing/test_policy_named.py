@@ -66,7 +66,7 @@ def test_ones_own_is_simulated_in_several_processes(own):
     ("source", "message"),
     [
         ("dyn-af", "there is no policy 'dyn-af'; did you mean 'dyn-aff'?"),
-        ("x", "known are equipartition, dynamic"),
+        ("x", "there are equipartition, dynamic"),
         ("nix.py", "nix.py: there is no such file"),
         ("nix:Nix", "nix: cannot be loaded (ModuleNotFoundError"),
         ("greedy_policy:Nix", "greedy_policy: has no policy 'Nix'; there is Greedy"),

@@ -57,10 +57,10 @@ def test_it_runs_from_a_file_and_from_a_scenario(code: Path, tmp_path: Path) -> 
         (
             "Burst(self.work, ",
             "Burst(-1, ",
-            "program of 0a (time: must be at least 0",
+            "fails in play (time: must be at least 0",
             "Burst(-1",
         ),
-        ("Send(other)", "5", "yields 5 in the program of 0a", "yield 5"),
+        ("Send(other)", "5", "the program of 0a yields 5", "yield 5"),
         ("threads = []", "threads = [][1]", "in build (IndexError", "threads = "),
     ],
 )
@@ -86,7 +86,7 @@ def test_errors_of_own_steps_and_children_are_named(code: Path) -> None:
     child = 'Spawn(NewThread(name="child", steps=iter([Fails()])))'
     changed(code, "yield Send(other)", f"yield {child}")
     code.write_text(code.read_text() + STEP)
-    with pytest.raises(DfoptError, match=r"fails in the program of child .*no") as caught:
+    with pytest.raises(DfoptError, match=r"fails in perform .*no") as caught:
         simulate_once(scenario_of_workload(str(code), SMALL), POLICIES["fcfs"])
     assert caught.value.place == f"line {line_of(code, 'raise RuntimeError')}"
 
