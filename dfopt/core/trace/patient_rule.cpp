@@ -8,9 +8,7 @@ namespace dfopt::patience {
 PatientRule::PatientRule(const Recording& recording, Index cpus, Time patience)
     : recording_(recording), patience_(patience), unstarted_(end()), placements_(end()),
       ready_(end()), missing_(end()), next_(end(), none), woken_(end(), none),
-      sibling_(end(), none), own_(end() + fragments()), common_(end() + 1), is_queued_(end()),
-      turn_(end() + 1), not_due_(end()) {
-    turn_[end()] = never;
+      sibling_(end(), none), turn_(end()), own_(fragments()) {
     Index taken = 0, cut = 0;
     for (Index cpu = 0; cpu < cpus; ++cpu) {
         const Index first_taken = taken, first_cut = cut;
@@ -19,11 +17,8 @@ PatientRule::PatientRule(const Recording& recording, Index cpus, Time patience)
             ++taken;
         }
         while (cut < std::ssize(recording_.cuts) && recording_.cuts[cut].cpu == cpu) ++cut;
-        cpus_.push_back({.taken = first_taken,
-                         .taken_end = taken,
-                         .cut = first_cut,
-                         .cut_end = cut,
-                         .untried = end()});
+        cpus_.push_back(
+            {.taken = first_taken, .taken_end = taken, .cut = first_cut, .cut_end = cut});
     }
     for (Index dispatch = 0; dispatch < end(); ++dispatch) {
         const Dispatch& own = recording_.dispatches[dispatch];
@@ -36,10 +31,10 @@ PatientRule::PatientRule(const Recording& recording, Index cpus, Time patience)
 }
 
 // Returns the number of fragments.
-Index PatientRule::fragments() const {
+std::size_t PatientRule::fragments() const {
     Index largest = none;
     for (const Dispatch& own : recording_.dispatches) largest = std::max(largest, own.fragment);
-    return largest + 1;
+    return static_cast<std::size_t>(largest + 1);
 }
 
 Index PatientRule::run(std::int64_t events) {
@@ -67,11 +62,9 @@ void PatientRule::let_wait() {
         const Index dispatch = to_come_.top().second;
         to_come_.pop();
         const Dispatch& own = recording_.dispatches[dispatch];
-        own_.add(dispatch, end() + own.fragment);
-        common_.add(dispatch, end());
-        is_queued_[dispatch] = true;
-        turn_[dispatch] = ++queued_;
-        move_marks(end(), dispatch);
+        turn_[dispatch] = ++turns_;
+        own_[own.fragment].emplace(turns_, dispatch);
+        common_.emplace(turns_, dispatch);
         const Time hurry_from = recording_.hurry_from[dispatch];
         if (hurry_from < never) urgent_.emplace(hurry_from, dispatch);
     }
@@ -100,7 +93,7 @@ PatientRule::Choice PatientRule::at_its_place() {
             const Dispatch& taking = recording_.dispatches[number];
             if (taking.start > now_) break;
             if (may_move) {
-                if (is_queued_[number]) return {number, cpu};
+                if (turn_[number] > 0) return {number, cpu};
                 break;
             }
             own.free_at = std::max(own.free_at, taking.start + taking.length);
@@ -112,33 +105,14 @@ PatientRule::Choice PatientRule::at_its_place() {
 }
 
 // Returns a dispatch that is urgent and fits on a CPU; no CPU is usable for longer than `usable`.
-PatientRule::Choice PatientRule::urgent(Time usable) {
-    Choice choice;
-    if (usable > too_long_until_) {
-        too_long_until_ = usable;
-        for (const Due& due : too_long_) urgent_.push(due);
-        too_long_.clear();
+PatientRule::Choice PatientRule::urgent(Time usable) const {
+    for (const auto& [hurry_from, dispatch] : urgent_) {
+        if (hurry_from > now_) break;
+        if (now_ + recording_.dispatches[dispatch].length > usable) continue;
+        const Index cpu = cpu_for(dispatch);
+        if (cpu != none) return {dispatch, cpu};
     }
-    while (choice.dispatch == none && usable >= now_ && !urgent_.empty() &&
-           urgent_.top().first <= now_) {
-        const Due due = urgent_.top();
-        urgent_.pop();
-        const Index dispatch = due.second;
-        if (!is_queued_[dispatch]) continue;
-        const Time finish = now_ + recording_.dispatches[dispatch].length;
-        const Index cpu = finish <= usable ? cpu_for(dispatch) : none;
-        if (cpu != none) {
-            choice = {dispatch, cpu};
-        } else if (finish > too_long_until_) {
-            too_long_.push_back(due);
-        } else {
-            unfit_.push_back(due);
-        }
-    }
-    next_urgent_ = urgent_.empty() ? never : urgent_.top().first;
-    for (const Due& due : unfit_) urgent_.push(due);
-    unfit_.clear();
-    return choice;
+    return {};
 }
 
 // Returns the CPU for a dispatch that waits no longer, or `none` if it fits on none: one that holds
@@ -170,8 +144,9 @@ PatientRule::Choice PatientRule::by_rule() {
     const Choice held = by_affinity();
     if (held.dispatch != none) return held;
     // Then CPUs that have nothing to lose, and dispatches that have waited for long.
-    Index dispatch = first_fitting(is_empty ? never : now_ - patience_);
-    for (; dispatch != end(); dispatch = common_.after(dispatch)) {
+    auto waiting = first_fitting(is_empty ? never : now_ - patience_);
+    for (; waiting != common_.end(); ++waiting) {
+        const Index dispatch = waiting->second;
         const bool is_due = ready_[dispatch] + patience_ <= now_;
         if (!is_due && !is_empty) break;
         const Index cpu = cpu_for(dispatch);
@@ -188,48 +163,44 @@ PatientRule::Choice PatientRule::by_affinity() const {
         if (cpu.held == none || cpu.usable_until < now_) continue;
         if (choice.cpu != none && cpu.used_at <= cpus_[choice.cpu].used_at) continue;
         const Time room = cpu.usable_until - now_;
-        Index dispatch = own_.after(end() + cpu.held);
-        while (dispatch < end() && recording_.dispatches[dispatch].length > room) {
-            dispatch = own_.after(dispatch);
+        for (const auto& [turn, dispatch] : own_[cpu.held]) {
+            if (recording_.dispatches[dispatch].length > room) continue;
+            choice = {dispatch, number};
+            break;
         }
-        if (dispatch < end()) choice = {dispatch, number};
     }
     return choice;
 }
 
 // Returns the first of the common queue that some CPU has room for, or that is ready later than
 // `ready_by`; if there is neither, the end of the queue.
-Index PatientRule::first_fitting(Time ready_by) {
+Queue::const_iterator PatientRule::first_fitting(Time ready_by) {
     Time latest = -never;
-    Index dispatch = end();
+    std::int64_t first = turns_ + 1;
     for (Cpu& cpu : cpus_) {
         if (cpu.usable_until < now_) continue;
         latest = std::max(latest, cpu.usable_until);
-        if (cpu.tried_until != cpu.usable_until) {
-            cpu.tried_until = cpu.usable_until;
-            cpu.untried = common_.after(end());
-        }
-        if (turn_[cpu.untried] < turn_[dispatch]) dispatch = cpu.untried;
+        if (std::exchange(cpu.tried_until, cpu.usable_until) != cpu.usable_until) cpu.untried = 0;
+        first = std::min(first, cpu.untried);
     }
-    while (dispatch != end() && now_ + recording_.dispatches[dispatch].length > latest &&
-           ready_[dispatch] <= ready_by) {
-        dispatch = common_.after(dispatch);
+    auto waiting = common_.lower_bound(first);
+    while (waiting != common_.end() && ready_[waiting->second] <= ready_by &&
+           now_ + recording_.dispatches[waiting->second].length > latest) {
+        ++waiting;
     }
     for (Cpu& cpu : cpus_) {
-        if (cpu.usable_until >= now_ && turn_[cpu.untried] < turn_[dispatch]) {
-            cpu.untried = dispatch;
-        }
+        if (cpu.usable_until >= now_) cpu.untried = std::max(cpu.untried, turn(waiting));
     }
-    return dispatch;
+    return waiting;
 }
 
 // Takes a dispatch out of its queues, and lets a CPU run it.
 void PatientRule::start(Choice choice) {
     const Dispatch& own = recording_.dispatches[choice.dispatch];
-    own_.remove(choice.dispatch);
-    common_.remove(choice.dispatch);
-    move_marks(choice.dispatch, common_.after(choice.dispatch));
-    is_queued_[choice.dispatch] = false;
+    own_[own.fragment].erase(turn_[choice.dispatch]);
+    common_.erase(turn_[choice.dispatch]);
+    turn_[choice.dispatch] = 0;
+    urgent_.erase({recording_.hurry_from[choice.dispatch], choice.dispatch});
     placements_[choice.dispatch] = {now_, choice.cpu};
     Cpu& cpu = cpus_[choice.cpu];
     cpu.held = own.fragment;
@@ -245,14 +216,6 @@ void PatientRule::start(Choice choice) {
 void PatientRule::release(Index dispatch, Time time) {
     ready_[dispatch] = std::max(ready_[dispatch], time);
     if (--missing_[dispatch] == 0) to_come_.emplace(ready_[dispatch], dispatch);
-}
-
-// Lets what points at a dispatch of the common queue, or at its end, point at another one.
-void PatientRule::move_marks(Index dispatch, Index following) {
-    if (not_due_ == dispatch) not_due_ = following;
-    for (Cpu& cpu : cpus_) {
-        if (cpu.untried == dispatch) cpu.untried = following;
-    }
 }
 
 // Gives up the places that are reserved from now on for dispatches that are not ready. Returns
@@ -278,10 +241,13 @@ Time PatientRule::next_event() {
         following = std::min(following, cpu.free_at > now_ ? cpu.free_at : next_taken(cpu));
     }
     if (!is_idle) return following;
-    const auto due_at = [this](Index dispatch) { return ready_[dispatch] + patience_; };
-    while (not_due_ != end() && due_at(not_due_) <= now_) not_due_ = common_.after(not_due_);
-    if (not_due_ != end()) following = std::min(following, due_at(not_due_));
-    return std::min(following, next_urgent_);
+    const auto due_at = [this](auto waiting) { return ready_[waiting->second] + patience_; };
+    auto waiting = common_.lower_bound(not_due_);
+    while (waiting != common_.end() && due_at(waiting) <= now_) ++waiting;
+    not_due_ = turn(waiting);
+    if (waiting != common_.end()) following = std::min(following, due_at(waiting));
+    const auto urgent = urgent_.upper_bound({now_, end()});
+    return urgent == urgent_.end() ? following : std::min(following, urgent->first);
 }
 
 } // namespace dfopt::patience

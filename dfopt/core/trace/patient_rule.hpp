@@ -6,7 +6,9 @@
 #include "dispatch.hpp"
 
 #include <functional>
+#include <map>
 #include <queue>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -21,31 +23,8 @@ struct Recording {
                                       // of them keeps its place as long as it does not run earlier
 };
 
-// Numbers in circular lists, each of which begins and ends with a number that stands for its end.
-class Rings {
-  public:
-    // At first each of the numbers below `size` is alone.
-    explicit Rings(Index size) : after_(size), before_(size) {
-        for (Index number = 0; number < size; ++number) after_[number] = before_[number] = number;
-    }
-
-    Index after(Index number) const { return after_[number]; }
-
-    void add(Index number, Index end) {
-        const Index last = before_[end];
-        after_[last] = before_[end] = number;
-        before_[number] = last;
-        after_[number] = end;
-    }
-
-    void remove(Index number) {
-        after_[before_[number]] = after_[number];
-        before_[after_[number]] = before_[number];
-    }
-
-  private:
-    std::vector<Index> after_, before_;
-};
+// The dispatches that wait; the one that has waited longest is first.
+using Queue = std::map<std::int64_t, Index>;
 
 class PatientRule {
   public:
@@ -66,8 +45,8 @@ class PatientRule {
         Time used_at = -never;      // when its last dispatch ended
         Index held = none;          // its fragment
         Time usable_until = -never; // until when a dispatch may run that starts now, or -`never`
-        // No dispatch before `untried` in the common queue can end by `tried_until`.
-        Index untried;
+        // No dispatch with a turn before `untried` can end by `tried_until`.
+        std::int64_t untried = 0;
         Time tried_until = never;
     };
 
@@ -77,24 +56,27 @@ class PatientRule {
 
     // A time and a dispatch; the earliest one comes first.
     using Due = std::pair<Time, Index>;
-    using DueQueue = std::priority_queue<Due, std::vector<Due>, std::greater<>>;
 
-    Index fragments() const;
+    std::size_t fragments() const;
     void let_wait();
     Time next_taken(const Cpu& cpu) const;
     Choice at_its_place();
-    Choice urgent(Time usable);
+    Choice urgent(Time usable) const;
     Choice by_rule();
     Choice by_affinity() const;
     Index cpu_for(Index dispatch) const;
-    Index first_fitting(Time ready_by);
+    Queue::const_iterator first_fitting(Time ready_by);
     void start(Choice choice);
     void release(Index dispatch, Time time);
     bool lapse();
     Time next_event();
-    void move_marks(Index dispatch, Index following);
 
     Index end() const { return std::ssize(recording_.hurry_from); }
+
+    // The turn of a dispatch that waits, or the one that comes next.
+    std::int64_t turn(Queue::const_iterator waiting) const {
+        return waiting == common_.end() ? turns_ + 1 : waiting->first;
+    }
 
     const Recording recording_;
     const Time patience_;
@@ -109,20 +91,15 @@ class PatientRule {
     std::vector<Index> woken_;   // the first one that it wakes,
     std::vector<Index> sibling_; // and the next one that its waker wakes
 
-    // The dispatches that wait. In both kinds of queues the one that has waited longest is first.
-    Rings own_;    // one queue for each fragment; their ends are the numbers after all dispatches
-    Rings common_; // one queue for all; its end is the number after all dispatches
-    std::vector<char> is_queued_;
-    std::int64_t queued_ = 0;        // the number of dispatches that have begun to wait
-    std::vector<std::int64_t> turn_; // and what it was when each of them did; `never` for the end
-    Index not_due_; // the first of the common queue with which the patience has not ended
+    std::int64_t turns_ = 0;         // the number of dispatches that have begun to wait
+    std::vector<std::int64_t> turn_; // what it was when each of them did; 0 if it does not wait
+    std::vector<Queue> own_;         // those that wait for each fragment, by their turns
+    Queue common_;                   // all of them
+    std::int64_t not_due_ = 0;       // the first turn with which the patience has not ended
 
-    DueQueue to_come_;          // the dispatches whose ready time is known, and still to come
-    DueQueue urgent_;           // the ready ones that are urgent or get so,
-    std::vector<Due> unfit_;    // those of them that fit nowhere now,
-    std::vector<Due> too_long_; // and those that cannot end by `too_long_until_`, so that they fit
-    Time too_long_until_ = -never; // nowhere before a CPU is usable for longer
-    Time next_urgent_ = never;     // when the next one gets urgent
+    // The dispatches whose ready time is known, and still to come.
+    std::priority_queue<Due, std::vector<Due>, std::greater<>> to_come_;
+    std::set<Due> urgent_; // those that wait and are urgent or get so
 };
 
 } // namespace dfopt::patience
