@@ -188,8 +188,6 @@ class ClosedForm:
 
     def roles(self, members: Sequence[tuple[int, int]]) -> Roles:
         """Return the cheapest ends of one fragment's tasks, given as (type, count) pairs."""
-        if len(members) == 1:
-            return self._roles_of_equals(*members[0])
         # Three copies of a task are enough for all roles that one fragment can fill.
         tasks = [task_type for task_type, count in members for _ in range(min(count, 3))]
         costs = self.costs
@@ -204,17 +202,6 @@ class ClosedForm:
             last=cheapest_pair(tasks, entry, ending),
             split=_cheapest_split(tasks, entry, leaving, ending),
             alone=Ends(ending[final], closer=final),
-        )
-
-    def _roles_of_equals(self, task: int, count: int) -> Roles:
-        costs = self.costs[task]
-        cost = costs.exit + costs.entry + costs.end
-        return Roles(
-            middle=Ends(costs.entry + costs.exit, task, task),
-            first=Ends(costs.exit, closer=task),
-            last=Ends(costs.entry + costs.end, task, task),
-            split=Ends(cost, task, task, task) if count > 1 else Ends(IMPOSSIBLE),
-            alone=Ends(costs.end, closer=task),
         )
 
 

@@ -104,16 +104,6 @@ class Visits:
         return [self._cheapest(task_types, with_base=True) for task_types in self.members]
 
     def _cheapest(self, task_types: Sequence[int], *, with_base: bool) -> Visit:
-        if len(task_types) == 1:
-            # The least visit is that of a single task.
-            task = self.form.costs[task_types[0]]
-            base = task.base if with_base else 0
-            return {
-                Role.MIDDLE: task.entry + task.exit + base,
-                Role.FIRST: task.exit + base,
-                Role.LAST: task.entry + task.end + base,
-                Role.ALONE: task.end + base,
-            }
         # Two copies of a task are enough for the two ends of a block.
         costs = [
             self.form.costs[task_type]
