@@ -74,35 +74,28 @@ class StretchBound:
         The stretch.
     step
         As in :class:`~dfopt.compare.attainable.bound.prices.StretchProgram`.
-    wait, uses_lengths, scale
-        As in :class:`~dfopt.compare.attainable.bound.proof.WaitingProof`.
+    proof
+        The proof without the prices.
     effort
         As in :func:`~dfopt.compare.attainable.bound.prices.raised_prices`.
     """
 
     stretch: TraceStretch
     step: int
-    wait: int
-    uses_lengths: bool
-    scale: int
+    proof: WaitingProof
     effort: float = 1.0
 
     def perform(self) -> WaitingProof:
         """Return the prices, of several shorter stretches if the linear program was too hard."""
-        return WaitingProof(
-            wait=self.wait,
-            uses_lengths=self.uses_lengths,
-            as_in_schedules=self.uses_lengths,
-            scale=self.scale,
-            stretches=self._prices(),
-        )
+        return replace(self.proof, stretches=self._prices())
 
     def _prices(self) -> tuple[StretchPrices, ...]:
         stretch = self.stretch
         due = due_in(stretch)
         if not len(due):
             return ()
-        program = StretchProgram(stretch, self.step, self.scale, uses_lengths=self.uses_lengths)
+        uses_lengths = self.proof.uses_lengths
+        program = StretchProgram(stretch, self.step, self.proof.scale, uses_lengths=uses_lengths)
         most_steps = None if len(due) < SMALLEST_STRETCH else MOST_STEPS
         priced = condition_prices(program, most_steps)
         if priced is None:
@@ -113,10 +106,11 @@ class StretchBound:
                 prices for part in parts for prices in replace(self, stretch=part)._prices()
             )
         services = self._services(due)
-        found = raised_prices(program, services, priced, self.effort)
-        prices, hits = found.conditions, len(program.hits)
+        conditions, hits = program.conditions, len(program.hits)
+        scaled = raised_prices(program, services, priced, self.effort).scaled
+        prices, rewards = np.split(scaled, [len(conditions)])
         hit, held = np.flatnonzero(prices[:hits]), hits + np.flatnonzero(prices[hits:])
-        served, conditions = np.flatnonzero(found.services), program.conditions
+        served = np.flatnonzero(rewards)
         return (
             StretchPrices(
                 begin=stretch.begin,
@@ -130,14 +124,14 @@ class StretchBound:
                     price=prices[held],
                 ),
                 services=DispatchPrices(
-                    dispatch=stretch.dispatch[services[served]], price=found.services[served]
+                    dispatch=stretch.dispatch[services[served]], price=rewards[served]
                 ),
             ),
         )
 
     def _services(self, due: Rows) -> Rows:
         """Return which dispatches have prices as services, ordered by the earliest start."""
-        if not self.uses_lengths:
+        if not self.proof.uses_lengths:
             return due[:0]
         first, last, length = self.stretch.first, self.stretch.last, self.stretch.length
         ready = np.sort(first)
@@ -175,17 +169,16 @@ def stretch_bounds(
     whole = whole_stretch(dispatches, wait, uses_lengths=uses_lengths)
     highest_cost = max(1, int((whole.entry + whole.exit).max()))
     # Fine enough for prices of a nanosecond, if prices of some entries add up within 64 bits.
-    scale = max(1, min(FINEST, LARGEST // (32 * len(dispatches) * highest_cost)))
+    proof = WaitingProof(
+        wait=wait,
+        uses_lengths=uses_lengths,
+        as_in_schedules=uses_lengths,
+        scale=max(1, min(FINEST, LARGEST // (32 * len(dispatches) * highest_cost))),
+        stretches=(),
+    )
     ends = _stretch_ends(whole, np.arange(len(dispatches)), DISPATCHES_A_STRETCH)
     return [
-        StretchBound(
-            stretch=part,
-            step=max(1, wait // STEPS_A_WAIT),
-            wait=wait,
-            uses_lengths=uses_lengths,
-            scale=scale,
-            effort=effort,
-        )
+        StretchBound(stretch=part, step=max(1, wait // STEPS_A_WAIT), proof=proof, effort=effort)
         # Stretches end at all cuts.
         for part in _parts(whole, [*ends, *dispatches.cuts.time.tolist()])
     ]

@@ -230,15 +230,14 @@ class FoundPrices:
     ----------
     value
         The bound of the stretch.
-    conditions, services
-        The price of each of them.
+    scaled
+        The price of each condition, then of each service.
     lacking
         By how much less each condition, then each service, is met than demanded; not scaled.
     """
 
     value: int
-    conditions: Integers
-    services: Integers
+    scaled: Integers
     lacking: Reals
 
 
@@ -272,7 +271,7 @@ def raised_prices(
         found = _evaluated(program, services, current)
         if found.value > best.value:
             best = found
-        current = np.concatenate([found.conditions, found.services]) / scale
+        current = found.scaled / scale
         direction = INERTIA * direction + (1 - INERTIA) * found.lacking
         square = SCALING * square + (1 - SCALING) * found.lacking**2
         step = LONGEST_STEP * usual * (1 - number / steps) ** 2
@@ -293,12 +292,8 @@ def _evaluated(program: StretchProgram, services: Rows, prices: Reals) -> FoundP
     slots = rows_of(SLOTS, first=program.first, last=program.last)
     fit_prices(slots, program.entry.copy(), own)
     rows = np.flatnonzero(rewards)
-    cheapest = program.paths.cheapest(conditions, own, services[rows], rewards[rows])
-    value = int((own * conditions["count"]).sum()) + int(rewards.sum())
+    value, met_by_paths = program.paths.proven(conditions, own, services[rows], rewards[rows])
     met = np.zeros(len(prices))
-    for cpus, path in cheapest:
-        value += cpus * path.price()
-        met[:count] += cpus * path.met()[:count]
-        met[count + rows] += cpus * path.met()[count:]
+    met[:count], met[count + rows] = met_by_paths[:count], met_by_paths[count:]
     demanded = np.concatenate([conditions["count"], np.ones(len(rewards))])
-    return FoundPrices(value=value, conditions=own, services=rewards, lacking=demanded - met)
+    return FoundPrices(value=value, scaled=scaled, lacking=demanded - met)

@@ -292,15 +292,13 @@ def _proven_by(prices: StretchPrices, scale: int, whole: TraceStretch) -> int:
     paths = CpuPaths(stretch, fragments, scale)
     _check_entries(paths, conditions, price)
     order = np.argsort(whole.first[services.dispatch], kind="stable")
-    cheapest = paths.cheapest(
+    value, _ = paths.proven(
         conditions,
         price,
         np.searchsorted(stretch.dispatch, services.dispatch[order]),
         services.price[order],
     )
-    # In Python's integers: 64 bits hold the sum of prices, but not how often each is required.
-    required = int(price.astype(object) @ conditions["count"]) + int(services.price.sum())
-    return required + sum(cpus * path.price() for cpus, path in cheapest)
+    return value
 
 
 def _check_entries(paths: CpuPaths, conditions: Records, prices: Integers) -> None:

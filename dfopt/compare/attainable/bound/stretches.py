@@ -343,10 +343,10 @@ class CpuPaths:
             STEP, time=times[position[changes]] + 1, fragment=owner[changes], entry=step[changes]
         )
 
-    def cheapest(
+    def proven(
         self, conditions: Records, prices: Integers, services: Rows, rewards: Integers
-    ) -> list[tuple[int, CheapestPath]]:
-        """Return the cheapest paths, each with the number of CPUs that it is one for.
+    ) -> tuple[int, Integers]:
+        """Return what prices prove, times the scale, and what the cheapest paths meet.
 
         Parameters
         ----------
@@ -355,6 +355,11 @@ class CpuPaths:
             each of them.
         services, rewards
             Rows of the stretch that CPUs run, in the order of ``first``, and the price for each.
+
+        Returns
+        -------
+        tuple
+            A lower bound, and how often each condition is met, and then each service.
         """
         stretch = self.stretch
         priced = np.flatnonzero(prices)
@@ -378,7 +383,11 @@ class CpuPaths:
             blocks = rows_of(BLOCK, begin=begin, end=end)
             key = blocks.tobytes() if len(services) else b""
             alike.setdefault(key, []).append(blocks)
-        return [
-            (len(same), CheapestPath(of_services, steps, self.costs, same[0], conditions))
-            for same in alike.values()
-        ]
+        # In Python's integers: 64 bits hold the sum of prices, but not how often each is required.
+        value = int(prices.astype(object) @ conditions["count"]) + int(rewards.sum())
+        met = np.zeros(len(prices) + len(rewards), np.int64)
+        for same in alike.values():
+            path = CheapestPath(of_services, steps, self.costs, same[0], conditions)
+            value += len(same) * path.price()
+            met += len(same) * path.met()
+        return value, met
