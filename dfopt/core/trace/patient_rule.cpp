@@ -144,9 +144,7 @@ PatientRule::Choice PatientRule::by_rule() {
     const Choice held = by_affinity();
     if (held.dispatch != none) return held;
     // Then CPUs that have nothing to lose, and dispatches that have waited for long.
-    auto waiting = first_fitting(is_empty ? never : now_ - patience_);
-    for (; waiting != common_.end(); ++waiting) {
-        const Index dispatch = waiting->second;
+    for (const auto& [turn, dispatch] : common_) {
         const bool is_due = ready_[dispatch] + patience_ <= now_;
         if (!is_due && !is_empty) break;
         const Index cpu = cpu_for(dispatch);
@@ -170,28 +168,6 @@ PatientRule::Choice PatientRule::by_affinity() const {
         }
     }
     return choice;
-}
-
-// Returns the first of the common queue that some CPU has room for, or that is ready later than
-// `ready_by`; if there is neither, the end of the queue.
-Queue::const_iterator PatientRule::first_fitting(Time ready_by) {
-    Time latest = -never;
-    std::int64_t first = turns_ + 1;
-    for (Cpu& cpu : cpus_) {
-        if (cpu.usable_until < now_) continue;
-        latest = std::max(latest, cpu.usable_until);
-        if (std::exchange(cpu.tried_until, cpu.usable_until) != cpu.usable_until) cpu.untried = 0;
-        first = std::min(first, cpu.untried);
-    }
-    auto waiting = common_.lower_bound(first);
-    while (waiting != common_.end() && ready_[waiting->second] <= ready_by &&
-           now_ + recording_.dispatches[waiting->second].length > latest) {
-        ++waiting;
-    }
-    for (Cpu& cpu : cpus_) {
-        if (cpu.usable_until >= now_) cpu.untried = std::max(cpu.untried, turn(waiting));
-    }
-    return waiting;
 }
 
 // Takes a dispatch out of its queues, and lets a CPU run it.
@@ -244,7 +220,7 @@ Time PatientRule::next_event() {
     const auto due_at = [this](auto waiting) { return ready_[waiting->second] + patience_; };
     auto waiting = common_.lower_bound(not_due_);
     while (waiting != common_.end() && due_at(waiting) <= now_) ++waiting;
-    not_due_ = turn(waiting);
+    not_due_ = waiting == common_.end() ? turns_ + 1 : waiting->first;
     if (waiting != common_.end()) following = std::min(following, due_at(waiting));
     const auto urgent = urgent_.upper_bound({now_, end()});
     return urgent == urgent_.end() ? following : std::min(following, urgent->first);

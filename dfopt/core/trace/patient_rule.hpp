@@ -45,9 +45,6 @@ class PatientRule {
         Time used_at = -never;      // when its last dispatch ended
         Index held = none;          // its fragment
         Time usable_until = -never; // until when a dispatch may run that starts now, or -`never`
-        // No dispatch with a turn before `untried` can end by `tried_until`.
-        std::int64_t untried = 0;
-        Time tried_until = never;
     };
 
     struct Choice {
@@ -65,18 +62,12 @@ class PatientRule {
     Choice by_rule();
     Choice by_affinity() const;
     Index cpu_for(Index dispatch) const;
-    Queue::const_iterator first_fitting(Time ready_by);
     void start(Choice choice);
     void release(Index dispatch, Time time);
     bool lapse();
     Time next_event();
 
     Index end() const { return std::ssize(recording_.hurry_from); }
-
-    // The turn of a dispatch that waits, or the one that comes next.
-    std::int64_t turn(Queue::const_iterator waiting) const {
-        return waiting == common_.end() ? turns_ + 1 : waiting->first;
-    }
 
     const Recording recording_;
     const Time patience_;
