@@ -948,38 +948,28 @@ def _pairs(own: Sequence[Case], theirs: Sequence[Case]) -> tuple[tuple[Case, Cas
     return tuple(zip(own, theirs, strict=False))
 
 
-def assumptions_of_case(
+def assumptions_of(
     model: ResponseModel, job: str, policy: str, *, without: Collection[str] = ()
-) -> tuple[str, ...]:
+) -> dict[str, None]:
     """Return the assumptions that the response time of a job under a policy rests on.
 
     Each is a text such as ``"waste of MATRIX under equipartition"``; parameters of the policy that
     do not count are left out.
     """
     chosen = model.job(job)
-    return (
+    own = [name for name in chosen.policies[policy].assumed if name not in without]
+    return dict.fromkeys((
         *(name for name in model.assumed if name == "reallocation_time"),
         *(f"{name} of {job}" for name in chosen.assumed),
-        *(
-            f"{name} of {job} under {policy}"
-            for name in chosen.policies[policy].assumed
-            if name not in without
-        ),
-    )
+        *(f"{name} of {job} under {policy}" for name in own),
+    ))  # fmt: skip
 
 
 def assumptions_of_comparison(model: ResponseModel, job: str, policy: str) -> tuple[str, ...]:
     """Return the assumptions that a policy's response time beside the baseline's rests on."""
     replaced = model.job(job).policies[policy].baseline
-    own = assumptions_of_case(model, job, policy)
-    theirs = assumptions_of_case(model, job, model.baseline, without=replaced)
-    return tuple(dict.fromkeys((*own, *theirs)))
-
-
-def assumptions_of_use(model: ResponseModel, policy: str) -> tuple[str, ...]:
-    """Return the assumptions that the useful share of a machine rests on, besides the mix."""
-    cases = (text for job in model.jobs for text in assumptions_of_case(model, job.name, policy))
-    return tuple(dict.fromkeys((*(name for name in model.assumed if name == "processors"), *cases)))
+    theirs = assumptions_of(model, job, model.baseline, without=replaced)
+    return (*(assumptions_of(model, job, policy) | theirs),)
 
 
 BOUNDS: Mapping[str, Mapping[str, float]] = {
@@ -1074,8 +1064,6 @@ def pareto_front(model: ResponseModel, job: str) -> tuple[str, ...]:
 
 def non_dominated(points: Mapping[str, tuple[float, float]]) -> tuple[str, ...]:
     """Return the names of the points that no other point is below or beside in both coordinates."""
-    if not points:
-        raise ModelError("there are no points")
     return tuple(
         name
         for name, point in points.items()
@@ -1146,41 +1134,6 @@ def useful_share(
     )
 
 
-def machine_uses(
-    model: ResponseModel, places: tuple[tuple[float, float], ...]
-) -> tuple[MachineUse, ...]:
-    """Return the use of some machines under every policy that all jobs have.
-
-    Parameters
-    ----------
-    model
-        The model; without a number of processors there is nothing to return.
-    places
-        Speed and cache of each machine, relative to today's.
-    """
-    if model.processors is None:
-        return ()
-    common = [
-        policy
-        for policy in model.jobs[0].policies
-        if all(policy in job.policies for job in model.jobs)
-    ]
-    return tuple(
-        MachineUse(
-            policy=policy,
-            speed=speed,
-            cache=cache,
-            useful=float(useful_share(model, policy, speed, cache)),
-            allocated=sum(
-                job.copies * model.case(job.name, policy).allocation for job in model.jobs
-            )
-            / model.processors,
-        )
-        for speed, cache in places
-        for policy in common
-    )
-
-
 MILLISECONDS = 1000
 
 
@@ -1221,46 +1174,6 @@ class ResponseTimeRow(DocumentPart):
     def headroom(self, bound: float) -> float:
         """Return by which fraction of the response time the policy is slower than a bound."""
         return 1 - bound / self.response_time
-
-
-def machines_of(
-    speeds: Sequence[float], caches: Sequence[float]
-) -> tuple[tuple[float, float], ...]:
-    """Return today's machine, and those of speeds and caches in pairs; 1 if one is missing.
-
-    Raises
-    ------
-    ModelError
-        When a speed or a cache is none.
-    """
-    pairs = [TODAY, *zip_longest(speeds, caches, fillvalue=1.0)]
-    machines(*zip(*pairs, strict=True))
-    return tuple(dict.fromkeys((float(speed), float(cache)) for speed, cache in pairs))
-
-
-def response_time_table(
-    model: ResponseModel, machines: Sequence[tuple[float, float]] = (TODAY,)
-) -> tuple[ResponseTimeRow, ...]:
-    """Return every job under every policy on every machine, one machine after the other.
-
-    Parameters
-    ----------
-    model
-        The model.
-    machines
-        Speed and cache of each, relative to today's.
-
-    Raises
-    ------
-    ModelError
-        When a speed or a cache is not more than 0.
-    """
-    return tuple(
-        _row(model, job.name, policy, machine)
-        for machine in machines
-        for job in model.jobs
-        for policy in job.policies
-    )
 
 
 class ParetoFront(DocumentPart):
@@ -1307,9 +1220,8 @@ class ResponseTimeResult(DocumentPart):
         assumed = [
             text for row in rows for text in assumptions_of_comparison(model, row.job, row.policy)
         ]
-        policies = dict.fromkeys(row.policy for row in rows)
         if model.processors is not None:
-            assumed += [text for policy in policies for text in assumptions_of_use(model, policy)]
+            assumed += [name for name in model.assumed if name == "processors"]
         machines = dict.fromkeys((row.speed, row.cache) for row in rows)
         fronts = {
             f"least of both, {front.job}": ", ".join(front.policies) for front in self.pareto_fronts
@@ -1347,7 +1259,8 @@ class ResponseTimeResult(DocumentPart):
         mark = "~" if "processors" in model.assumed else ""
         rows: dict[str, list[Value]] = {}
         for use in self.uses:
-            assumed = bool(assumptions_of_use(model, use.policy))
+            cases = (assumptions_of(model, job.name, use.policy) for job in model.jobs)
+            assumed = bool(mark) or any(cases)
             rows.setdefault(use.policy, [use.policy]).append(Uncertain(use.useful, None, assumed))
         return [
             Table(
@@ -1383,35 +1296,58 @@ def response_time_result(
     OptionError
         When a speed or a cache is none.
     """
+    pairs = [TODAY, *zip_longest(speed or (), cache or (), fillvalue=1.0)]
     try:
-        machines = machines_of(speed or (), cache or ())
+        machines(*zip(*pairs, strict=True))
     except ModelError as error:
         raise OptionError(error.problem) from None
+    places = list(dict.fromkeys(tuple(map(float, pair)) for pair in pairs))
+    common = [
+        policy
+        for policy in model.jobs[0].policies
+        if all(policy in job.policies for job in model.jobs)
+    ]
     return ResponseTimeResult(
         model=model.name,
         baseline=model.baseline,
-        response_times=response_time_table(model, machines),
+        response_times=tuple(
+            _row(model.comparison(job.name, policy), *place)
+            for place in places
+            for job in model.jobs
+            for policy in job.policies
+        ),
         pareto_fronts=tuple(
             ParetoFront(job=job.name, policies=pareto_front(model, job.name)) for job in model.jobs
         ),
-        uses=machine_uses(model, machines),
+        uses=tuple(
+            MachineUse(
+                policy=policy,
+                speed=speed,
+                cache=cache,
+                useful=float(useful_share(model, policy, speed, cache)),
+                allocated=sum(
+                    job.copies * model.case(job.name, policy).allocation for job in model.jobs
+                )
+                / model.processors,
+            )
+            for speed, cache in places
+            for policy in common
+            if model.processors is not None
+        ),
     )
 
 
-def _row(
-    model: ResponseModel, job: str, policy: str, machine: tuple[float, float]
-) -> ResponseTimeRow:
-    comparison = model.comparison(job, policy)
+def _row(comparison: PolicyComparison, speed: float, cache: float) -> ResponseTimeRow:
     case = comparison.case
-    most = float(most_reallocations(comparison, *machine, waste=case.waste))
+    most = float(most_reallocations(comparison, speed, cache, waste=case.waste))
     return ResponseTimeRow(
-        job=job,
-        policy=policy,
-        speed=machine[0],
-        cache=machine[1],
-        **{name: float(time) for name, time in bounds(case, *machine).items()},
-        relative=float(relative_response_time(comparison, *machine)),
-        exchange_rate=float(exchange_rate(case, *machine)),
+        job=comparison.job,
+        policy=comparison.policy,
+        speed=speed,
+        cache=cache,
+        **{name: float(time) for name, time in bounds(case, speed, cache).items()},
+        relative=float(relative_response_time(comparison, speed, cache)),
+        exchange_rate=float(exchange_rate(case, speed, cache)),
         most_reallocations=most if math.isfinite(most) and most >= 0 else None,
     )
 
@@ -1440,7 +1376,7 @@ def _on_machine(
     for row in rows:
         if (row.speed, row.cache) != machine:
             continue
-        own = bool(assumptions_of_case(model, row.job, row.policy))
+        own = bool(assumptions_of(model, row.job, row.policy))
         beside = bool(assumptions_of_comparison(model, row.job, row.policy))
         compared: tuple[Value, Value] = (None, None)
         if row.policy != model.baseline:

@@ -9,7 +9,7 @@ from dfopt_models.measure import (
     penalties_of_machine,
     with_penalties,
 )
-from dfopt_models.response_time import RESPONSE_TIME, response_time_table
+from dfopt_models.response_time import RESPONSE_TIME, response_time_result
 
 ONE = """
 format = "dfopt-penalties/1"
@@ -42,7 +42,7 @@ policy.b.measured = { affinity = 0.9, reallocations = 10, interval = 1.9, respon
 def test_response_times_of_what_was_measured_stay() -> None:
     model = RESPONSE_TIME.parse(MEASURED)
     changed = with_penalties(model, PENALTIES.from_toml(ONE))
-    times = {row.policy: row.response_time for row in response_time_table(changed, ((1, 1),))}
+    times = {row.policy: row.response_time for row in response_time_result(changed).response_times}
     assert times == pytest.approx({"a": 10.0, "b": 11.0})
     for policy in times:
         case = changed.case("x", policy)
@@ -69,7 +69,10 @@ def test_a_shipped_model_with_other_penalties() -> None:
     model = RESPONSE_TIME.read("mix-5")
     changed = with_penalties(model, PENALTIES.from_toml(ONE))
     before, after = (
-        {(row.job, row.policy): row.response_time for row in response_time_table(each, ((1, 1),))}
+        {
+            (row.job, row.policy): row.response_time
+            for row in response_time_result(each).response_times
+        }
         for each in (model, changed)
     )
     assert before.keys() == after.keys()

@@ -13,8 +13,14 @@ from dfopt.plot import save_picture
 from dfopt.plot.style import lay_out
 from dfopt_models.crossover import crossover_table, crossovers
 from dfopt_models.growth import GrowthPath
-from dfopt_models.plot import plot_crossover_planes, plot_crossovers
-from dfopt_models.plot.crossover import BAR_WIDTH, RANGES, REPLICATIONS, decade_text
+from dfopt_models.plot import (
+    BAR_WIDTH,
+    RANGES,
+    REPLICATIONS,
+    decade_text,
+    plot_crossover_planes,
+    plot_crossovers,
+)
 from dfopt_models.response_time import RESPONSE_TIME, ResponseModel
 from tests.strategies import with_numbers
 

@@ -23,11 +23,11 @@ from dfopt_models.response_time import (
     POLICY_NUMBERS,
     RESPONSE_TIME,
     PenaltiesOfQuantum,
-    assumptions_of_case,
+    assumptions_of,
     assumptions_of_comparison,
-    assumptions_of_use,
     penalties_at,
     penalties_of_policy,
+    response_time_result,
 )
 
 TOP = """
@@ -178,11 +178,13 @@ def test_a_replication_may_be_the_mean_of_all(path):
 
 def test_shipped_sources_tell_assumptions():
     model = RESPONSE_TIME.read("mix-5")
-    assert assumptions_of_case(model, "MATRIX", "dynamic") == ()
+    assert not assumptions_of(model, "MATRIX", "dynamic")
     theirs = ("waste of MATRIX under equipartition", "allocation of MATRIX under equipartition")
-    assert assumptions_of_case(model, "MATRIX", "equipartition") == theirs
+    assert tuple(assumptions_of(model, "MATRIX", "equipartition")) == theirs
     assert assumptions_of_comparison(model, "MATRIX", "dynamic") == theirs
-    assert assumptions_of_use(model, "dynamic") == ("processors",)
+    said = response_time_result(model).tables(model)
+    assert any(table.title == "useful share of ~16 processors" for table in said)
+    assert any("; processors" in note for table in said for note in table.notes)
 
 
 SECOND = BY_QUANTUM[BY_QUANTUM.rindex("[[job") :]

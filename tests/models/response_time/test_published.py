@@ -18,8 +18,8 @@ from dfopt_models.response_time import (
     RESPONSE_TIME,
     Measured,
     bounds,
-    machine_uses,
     response_time,
+    response_time_result,
     useful_share,
 )
 
@@ -218,7 +218,7 @@ def test_no_policy_with_this_work_gains_more_than_the_rest_of_the_machine(policy
     growth = np.array([1.0, 4.0, 16.0, 64.0])
     shares = useful_share(MIX_5, policy, growth, growth)
     assert shares == pytest.approx(USEFUL[policy], abs=0.00005)
-    (use,) = (use for use in machine_uses(MIX_5, ((1.0, 1.0),)) if use.policy == policy)
+    (use,) = (use for use in response_time_result(MIX_5).uses if use.policy == policy)
     assert use.useful == shares[0]
     assert use.allocated == pytest.approx(ALLOCATED[policy], abs=0.0005)
     # Shortened to this share, the response times fill the machine with work.
