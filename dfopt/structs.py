@@ -85,7 +85,7 @@ def _shown_fields(shown: Any) -> Iterator[tuple[str, object]]:
             yield each.name, each.default if factory is MISSING else factory()
 
 
-T = TypeVar("T", bound="DocumentPart | DataclassInstance")
+T = TypeVar("T", bound="Record | DataclassInstance")
 Default = TypeVar("Default")
 
 
@@ -127,8 +127,8 @@ DERIVED_DIGITS = 6
 """Decimal places of numbers that follow from others."""
 
 
-class _DocumentPartMeta(StructMeta):
-    """Gives each part keywords only; a struct does not inherit that."""
+class _RecordMeta(StructMeta):
+    """Gives each record keywords only; a struct does not inherit that."""
 
     def __new__(
         cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **config: Any
@@ -137,15 +137,13 @@ class _DocumentPartMeta(StructMeta):
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
-class DocumentPart(
-    Struct,
-    metaclass=_DocumentPartMeta,
-    frozen=True,
-    kw_only=True,
-    forbid_unknown_fields=True,
-    omit_defaults=True,
-    weakref=True,
-):
+class Record(Struct, metaclass=_RecordMeta, frozen=True, kw_only=True, weakref=True):
+    """A value with named parts, which nobody changes."""
+
+    __repr__ = short_repr
+
+
+class DocumentPart(Record, forbid_unknown_fields=True, omit_defaults=True):
     """A part of a document. Its values are checked where it is read, and not where it is made.
 
     Attributes
@@ -162,8 +160,6 @@ class DocumentPart(
     CHECKED: ClassVar[bool] = False
     DERIVED: ClassVar[tuple[str, ...]] = ()
     UNWRITTEN: ClassVar[tuple[str, ...]] = ()
-
-    __repr__ = short_repr
 
 
 class Checked(DocumentPart):
@@ -199,7 +195,7 @@ class Checked(DocumentPart):
 
 def replace(value: T, /, **changes: Any) -> T:
     """Return a copy of a struct or a data class with other values, checked anew."""
-    if isinstance(value, DocumentPart):
+    if isinstance(value, Record):
         return msgspec.structs.replace(value, **changes)
     return dataclasses.replace(value, **changes)
 

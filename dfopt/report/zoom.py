@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from dfopt.plot.style import group_colours
+from dfopt.structs import Record
 from dfopt.time_units import time_scale
 from dfopt.trace.events import Integers
 from dfopt.trace.trace import UNMANAGED, Trace
@@ -29,8 +29,7 @@ ROW_HEIGHT, AROUND_ROWS, LEAST_HEIGHT = 26, 70, 170
 """Heights in pixels."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GanttBars:
+class GanttBars(Record):
     """What a chart shows.
 
     Parameters

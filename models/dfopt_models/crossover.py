@@ -33,7 +33,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 from itertools import pairwise
@@ -48,7 +47,7 @@ from numpy.typing import ArrayLike
 from dfopt.confidence import CONFIDENCE
 from dfopt.files.documents import DocumentType
 from dfopt.files.formats import Format
-from dfopt.structs import DocumentPart, replace
+from dfopt.structs import DocumentPart, Record, replace
 from dfopt.table import Table, Uncertain, Value, columns, facts
 from dfopt_models.formulas import Equations, equation, exact
 from dfopt_models.growth import KNOWN_DIGITS, GrowthPath, growth_text
@@ -258,8 +257,7 @@ class Direction(StrEnum):
     """Both are equal there, and the same one is faster before and after."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Crossover:
+class Crossover(Record):
     """A machine on which a policy is as fast as the baseline.
 
     Parameters
@@ -285,8 +283,7 @@ class Root(NamedTuple):
     above: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Difference:
+class Difference(Record):
     """The polynomial of a policy minus that of the baseline; positive where the policy is slower.
 
     Parameters
@@ -669,8 +666,7 @@ def largest_spread(
     return float(np.exp(exponent)), spread_at(exponent)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CrossoverRow:
+class CrossoverRow(Record):
     """The crossovers of a policy for one job, and those that the ranges allow.
 
     Parameters

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from dfopt.structs import Record
 from dfopt_models.errors import ModelError
 
 if TYPE_CHECKING:
@@ -73,8 +74,7 @@ def quantity(written: str) -> Quantity:
     return Quantity(symbol, meaning, unit or "", latex)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Formula:
+class Formula(Record):
     """An equation of a model.
 
     Parameters

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from importlib import import_module, resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
@@ -21,7 +20,7 @@ from dfopt.files import read_text, write_text
 from dfopt.files.documents import DocumentType
 from dfopt.files.formats import Format, named_format
 from dfopt.files.storage import STANDARD_INPUT, shown_name
-from dfopt.structs import Checked, DocumentPart
+from dfopt.structs import Checked, DocumentPart, Record
 from dfopt.table import Table, Value, facts
 from dfopt_models.errors import ModelError
 from dfopt_models.formulas import Formula
@@ -87,8 +86,7 @@ def parameters_table(name: str, known: Mapping[str, Value], assumed: Collection[
     return facts(known, name, [f"~ assumed: {', '.join(assumed)}"] * bool(assumed))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AnalyticModel(Generic[Parameters]):
+class AnalyticModel(Record, Generic[Parameters]):
     """A model of some parameters.
 
     Parameters

@@ -41,8 +41,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from dataclasses import field as data_field
 from itertools import pairwise, zip_longest
 from typing import Annotated, Any, Literal
 
@@ -55,7 +53,7 @@ from dfopt.checks import LARGEST_TOTAL, described
 from dfopt.errors import DfoptError, FileError
 from dfopt.files.documents import DocumentType
 from dfopt.files.formats import Format
-from dfopt.structs import Checked, DocumentPart, NonNegative, Positive, Share, replace
+from dfopt.structs import Checked, DocumentPart, NonNegative, Positive, Record, Share, replace
 from dfopt.table import Table, TableColumn, Uncertain, Value, columns, facts
 from dfopt.type_reader import at, reader, shown_place
 from dfopt_models.errors import ModelError, OptionError, check_known
@@ -710,8 +708,7 @@ def check_label(value: str, place: str) -> None:
         raise ModelError("is empty; give it a name", place=place)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PolicyComparison:
+class PolicyComparison(Record):
     """A policy and the baseline it is measured against, for one job.
 
     Parameters
@@ -738,8 +735,8 @@ class PolicyComparison:
     policy: str
     case: Case
     baseline: Case
-    ranges: Mapping[str, Range] = data_field(default_factory=dict)
-    baseline_ranges: Mapping[str, Range] = data_field(default_factory=dict)
+    ranges: Mapping[str, Range] = {}
+    baseline_ranges: Mapping[str, Range] = {}
     measured: Measured | None = None
     baseline_measured: Measured | None = None
     penalties: PenaltyTable | None = None

@@ -14,14 +14,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
 from statistics import fmean
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from msgspec.structs import fields
 
 from dfopt.errors import FileError
+from dfopt.structs import Record
 from dfopt.table import Table, Value, columns
 from dfopt.time_units import NANOSECONDS
 from dfopt.trace import Trace
@@ -46,8 +47,7 @@ RUN = re.compile(r"(.+)#([0-9]+)")
 Column = npt.NDArray[Any]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JobRun:
+class JobRun(Record):
     """One run of a job under a policy, or the mean of several.
 
     Parameters

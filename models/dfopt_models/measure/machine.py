@@ -10,7 +10,6 @@ passes do not count, or a flush is not verified, there is no estimate but an err
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 from itertools import pairwise
@@ -21,7 +20,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 from dfopt.errors import DfoptError, FileError
 from dfopt.files.documents import DocumentType
 from dfopt.files.formats import Format
-from dfopt.structs import DocumentPart, Natural
+from dfopt.structs import DocumentPart, Natural, Record
 from dfopt.table import Table, columns
 from dfopt_models.errors import check_known
 
@@ -107,8 +106,7 @@ class TimedSlice(NamedTuple):
     is_interrupted: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FlushLevel:
+class FlushLevel(Record):
     """Where lines are after a flush.
 
     Parameters
@@ -181,8 +179,7 @@ class Processor(Memory, Protocol):
         """Let two processes on this CPU wake each other, until it changed hands this often."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Estimate:
+class Estimate(Record):
     """What one run measured.
 
     Parameters
@@ -208,8 +205,7 @@ class Estimate:
     rejected: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MachineRun:
+class MachineRun(Record):
     """All estimates of one run.
 
     Parameters

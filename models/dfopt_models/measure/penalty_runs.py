@@ -16,7 +16,6 @@ estimate again.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from random import Random
 from statistics import mean, median
@@ -25,6 +24,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dfopt.structs import Record
 from dfopt.table import Table, columns
 from dfopt_models.errors import check_known
 from dfopt_models.measure.machine import (
@@ -85,8 +85,7 @@ JOBS, OTHER = ("chase", "product", "stream"), "stream"
 """The kernels that are measured by default, and the one that runs in between."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PenaltyPlan:
+class PenaltyPlan(Record):
     """What is to be measured.
 
     Parameters
@@ -110,7 +109,7 @@ class PenaltyPlan:
         When something is not there, or the wishes do not go together.
     """
 
-    commands: Mapping[str, str] = field(default_factory=dict)
+    commands: Mapping[str, str] = {}
     kernels: Sequence[str] = ()
     others: Sequence[str] = ()
     quanta: Sequence[float] = ()
@@ -128,8 +127,7 @@ class PenaltyPlan:
                 raise MeasurementError(f"a quantum must be more than 0 seconds, not {quantum:g}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PenaltyOfRun:
+class PenaltyOfRun(Record):
     """What one run measured.
 
     Parameters

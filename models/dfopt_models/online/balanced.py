@@ -15,6 +15,7 @@ from fractions import Fraction
 from math import ceil, exp, floor
 from typing import Literal
 
+from dfopt.structs import Record
 from dfopt_models.errors import ModelError
 
 Place = Callable[[int], int]
@@ -145,8 +146,7 @@ POLICIES: dict[str, Callable[[int, int], Place]] = {
 """Policies without slack, by name; each takes the numbers of CPUs and of tasks for a CPU."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BalancedAdversary:
+class BalancedAdversary(Record):
     """A sequence that is hard for a policy without slack, and where the policy put its tasks.
 
     Parameters

@@ -7,8 +7,8 @@ at the end. The makespan counts.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from dfopt.structs import Record
 from dfopt_models.errors import ModelError
 
 RESERVED = 3
@@ -18,8 +18,7 @@ RATIO = 6
 """The makespan is at most six times the best one."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BatchPlacement:
+class BatchPlacement(Record):
     """Where tasks were put.
 
     Parameters

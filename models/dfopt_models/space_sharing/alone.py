@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
+from dfopt.structs import Record
 from dfopt.table import Table, TableColumn, columns, table_of
 from dfopt_models.space_sharing.mix import Mix
 from dfopt_models.space_sharing.programs import time_at_levels
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Profile:
+class Profile(Record):
     """What an application does with processors that are all its own.
 
     These are the figures that Vaswani and Zahorjan show of their applications (Figures 2 to 4).

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import InitVar, dataclass, field
 
 from dfopt.errors import DfoptError
+from dfopt.structs import Record
 from dfopt_models.space_sharing.programs import Thread, ThreadProgram
 from dfopt_models.space_sharing.structures import Application
 
@@ -108,8 +109,7 @@ class ParallelJob:
         self.changed = now
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EndedJob:
+class EndedJob(Record):
     """A run of a job that has ended, and what it cost.
 
     Parameters

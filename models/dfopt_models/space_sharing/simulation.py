@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -21,7 +20,7 @@ from dfopt.errors import DfoptError
 from dfopt.files.documents import DocumentType
 from dfopt.files.formats import Format
 from dfopt.parallel.pool import answers_in_order
-from dfopt.structs import DocumentPart, Natural, NonNegative, Positive, Share, written
+from dfopt.structs import DocumentPart, Natural, NonNegative, Positive, Record, Share, written
 from dfopt.table import Table, Uncertain, columns, facts
 from dfopt.trace import write_trace
 from dfopt.trace.trace import Dispatch, Trace, TraceHeader, trace_of_dispatches
@@ -48,8 +47,7 @@ LARGEST_SEED = 2**63
 NANOSECONDS = 10**9
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Replication:
+class Replication(Record):
     """The figures of one replication.
 
     Parameters
@@ -233,8 +231,7 @@ COLUMNS = {
 """How the figures are shown."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReplicationTask:
+class ReplicationTask(Record):
     """One replication to do.
 
     Parameters

@@ -19,7 +19,7 @@ from dfopt.files.documents import DocumentType
 from dfopt.files.formats import Format
 from dfopt.files.storage import shown_name
 from dfopt.files.strict import Document
-from dfopt.structs import Checked, DocumentPart, NonNegative
+from dfopt.structs import Checked, DocumentPart, NonNegative, Record
 from dfopt.type_reader import described_value
 from dfopt_models.errors import check_distinct
 from dfopt_models.model import PositiveNumber
@@ -93,8 +93,7 @@ class ApplicationTable(Checked, tag_field="structure"):
     penalties: tuple[PenaltyRow, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Application:
+class Application(Record):
     """A program that jobs run.
 
     Parameters
