@@ -143,17 +143,14 @@ class Equations:
     Parameters
     ----------
     quantities
-        By the names of the functions and of their parameters; see :func:`quantity` for texts. All
+        By the names of the functions and of their parameters, as :func:`quantity` takes them. All
         are positive.
     source
         Where an equation comes from that has no source of its own.
     """
 
-    def __init__(self, quantities: Mapping[str, Quantity | str], source: str = "") -> None:
-        self.quantities = {
-            name: quantity(given) if isinstance(given, str) else given
-            for name, given in quantities.items()
-        }
+    def __init__(self, quantities: Mapping[str, str], source: str = "") -> None:
+        self.quantities = {name: quantity(written) for name, written in quantities.items()}
         self.source = source
         self.formulas: list[Formula] = []
 

@@ -57,7 +57,7 @@ from dfopt.structs import Checked, DocumentPart, NonNegative, Positive, Record, 
 from dfopt.table import Table, TableColumn, Uncertain, Value, columns, facts
 from dfopt.type_reader import at, reader, shown_place
 from dfopt_models.errors import ModelError, OptionError, check_known
-from dfopt_models.formulas import Equations, Quantity, quantity
+from dfopt_models.formulas import Equations
 from dfopt_models.growth import growth_text
 from dfopt_models.model import AnalyticModel, Sourced
 
@@ -75,16 +75,16 @@ EXTREME = 1e100
 """The greatest speed and cache, and 1 over the least: no result overflows."""
 
 OF_POLICY = {
-    "work": quantity("w [processor-seconds]: useful work"),
-    "waste": quantity("W [processor-seconds]: time of processors that are held without work"),
-    "reallocations": quantity("N: reallocations"),
-    "affinity": quantity("alpha: fraction of them with affinity"),
-    "allocation": quantity("a: average number of processors"),
+    "work": "w{} [processor-seconds]: useful work{}",
+    "waste": "W{} [processor-seconds]: time of processors that are held without work{}",
+    "reallocations": "N{}: reallocations{}",
+    "affinity": "alpha{}: fraction of them with affinity{}",
+    "allocation": "a{}: average number of processors{}",
 }
 
 WHOSE = {"": "", "_d": " under the policy", "_e": " under the baseline"}
 
-QUANTITIES: dict[str, Quantity | str] = {
+QUANTITIES = {
     "time": "RT [s]: response time",
     "exchange_rate": "h [s]: waste that costs as much as one reallocation",
     "waste_budget": r"W_max [processor-seconds] $W_{\max}$: "
@@ -95,9 +95,9 @@ QUANTITIES: dict[str, Quantity | str] = {
     "processors": "P: processors of the machine",
     "copies": "n: copies of the job that run at a time",
     **{
-        f"{name}{mark}": Quantity(f"{each.symbol}{mark}", f"{each.meaning}{whose}", each.unit)
+        f"{name}{mark}": written.format(mark, whose)
         for mark, whose in WHOSE.items()
-        for name, each in OF_POLICY.items()
+        for name, written in OF_POLICY.items()
     },
     "reallocation_time": "t_re [s] $t_{re}$: path length of a reallocation",
     "penalty_affinity": "P_A [s] $P^{A}$: cache penalty of a reallocation with affinity",

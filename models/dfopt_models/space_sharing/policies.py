@@ -8,7 +8,7 @@ that is possible.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 
 from dfopt import user_code
 from dfopt_models.space_sharing.engine import AllocationPolicy, Engine
@@ -58,70 +58,33 @@ def allocation_numbers(jobs: list[ParallelJob], processors: int) -> dict[Paralle
     return numbers
 
 
-class Credits:
-    """Adaptive priorities: credit for using few processors, spent on more than the fair share.
-
-    The credit of each job is in processor-seconds.
-    With the fair share ``fair`` = processors / jobs, the credit c of a job with ``alloc``
-    processors follows dc/dt = fair − alloc − c / ``credit_decay``. It begins at 0.
-    """
-
-    def __init__(self, parameters: AllocationParameters) -> None:
-        self._decay = parameters.credit_decay
-        self._per_processor = parameters.credit_per_processor
-        self._credit: dict[ParallelJob, float] = {}
-        self._settled = 0.0
-        self._fair = 0.0
-
-    def settle(self, engine: Engine) -> None:
-        """Bring all credits up to now; called before any allocation changes."""
-        elapsed = engine.now - self._settled
-        if elapsed:
-            kept = math.exp(-elapsed / self._decay)
-            for job, credit in self._credit.items():
-                limit = self._decay * (self._fair - job.allocation)
-                self._credit[job] = limit + (credit - limit) * kept
-            self._settled = engine.now
-
-    def arrived(self, engine: Engine, job: ParallelJob) -> None:
-        """Begin an account."""
-        self._credit[job] = 0.0
-        self._fair = engine.machine.processors / len(engine.jobs)
-
-    def ended(self, engine: Engine, job: ParallelJob) -> None:
-        """Close an account."""
-        del self._credit[job]
-        self._fair = engine.machine.processors / max(1, len(engine.jobs))
-
-    def priority(self, job: ParallelJob) -> float:
-        """Return by how many processors a job's entitlement exceeds its allocation.
-
-        It is entitled to its fair share and to what its credit buys, which may be negative.
-        """
-        credit = self._credit.get(job, 0.0)  # the successor of a job is there before it arrives
-        return self._fair + credit / self._per_processor - job.allocation
-
-
 class Dynamic(AllocationPolicy):
-    """Rules D.1 to D.3, with adaptive priorities.
+    """Rules D.1 to D.3, with adaptive priorities: credit for using few processors.
 
     A request stands: a job that wants more than it has is served when a processor becomes
     available, and its request is reviewed every ``review_interval``.
+
+    The credit of each job is in processor-seconds, and buys more than the fair share. With the fair
+    share ``fair`` = processors / jobs, the credit c of a job with ``alloc`` processors follows
+    dc/dt = fair − alloc − c / ``credit_decay``. It begins at 0.
     """
 
     name = "dynamic"
 
     def __init__(self, parameters: AllocationParameters) -> None:
         super().__init__(parameters)
-        self.credits = Credits(parameters)
+        self._credit: dict[ParallelJob, float] = {}
+        self._settled = 0.0
+        self._fair = 0.0
         self._reviewing = False
 
     # When the policy is called.
 
     def arrived(self, engine: Engine, job: ParallelJob) -> None:
         """Serve the new job."""
-        self.credits.settle(engine)
-        self.credits.arrived(engine, job)
+        self.settle(engine)
+        self._credit[job] = 0.0
+        self._fair = engine.machine.processors / len(engine.jobs)
         self._hand_out(engine)
         self.wants(engine, job)
         if not self._reviewing and self.parameters.review_interval:
@@ -130,17 +93,22 @@ class Dynamic(AllocationPolicy):
 
     def ended(self, engine: Engine, job: ParallelJob) -> None:
         """Hand out what the job had (D.1)."""
-        self.credits.settle(engine)
-        self.credits.ended(engine, job)
+        self.settle(engine)
+        del self._credit[job]
+        self._fair = engine.machine.processors / max(1, len(engine.jobs))
         self._hand_out(engine)
 
     def wants(self, engine: Engine, job: ParallelJob) -> None:
-        """Serve a request with the least valuable processors: D.1, D.2, D.3."""
-        self.credits.settle(engine)
+        """Serve a request with the least valuable processors.
+
+        That is an unallocated one (D.1), one that its job is willing to yield (D.2), or one that is
+        preempted (D.3).
+        """
+        self.settle(engine)
         while job.wants:
-            processor = self.unallocated(engine, job)
+            processor = self.chosen(engine, job, engine.free)
             if processor is None:
-                processor = self.willing_to_yield(engine, job)
+                processor = self.chosen(engine, job, self.yielded(engine, job))
             if processor is None:
                 processor = self.preempted(engine, job)
             if processor is None:
@@ -149,7 +117,7 @@ class Dynamic(AllocationPolicy):
 
     def yields(self, engine: Engine, job: ParallelJob, processor: int) -> None:
         """Give an idle processor to a job that has a use for it (D.2)."""
-        self.credits.settle(engine)
+        self.settle(engine)
         self.available(engine, processor)
 
     def _hand_out(self, engine: Engine) -> None:
@@ -157,25 +125,38 @@ class Dynamic(AllocationPolicy):
             self.available(engine, processor)
 
     def _review(self, engine: Engine) -> None:
-        for job in sorted(engine.jobs, key=self.credits_now(engine), reverse=True):
+        self.settle(engine)
+        for job in sorted(engine.jobs, key=self.priority, reverse=True):
             if job.wants:
                 self.wants(engine, job)
         engine.call_after(self.parameters.review_interval, lambda: self._review(engine))
 
-    def credits_now(self, engine: Engine) -> Callable[[ParallelJob], float]:
-        """Return the priorities of this moment."""
-        self.credits.settle(engine)
-        return self.credits.priority
+    # Priorities.
+
+    def settle(self, engine: Engine) -> None:
+        """Bring all credits up to now; called before any allocation changes."""
+        elapsed = engine.now - self._settled
+        if elapsed:
+            decay = self.parameters.credit_decay
+            kept = math.exp(-elapsed / decay)
+            for job, credit in self._credit.items():
+                limit = decay * (self._fair - job.allocation)
+                self._credit[job] = limit + (credit - limit) * kept
+            self._settled = engine.now
+
+    def priority(self, job: ParallelJob) -> float:
+        """Return by how many processors a job's entitlement exceeds its allocation.
+
+        It is entitled to its fair share and to what its credit buys, which may be negative.
+        """
+        credit = self._credit.get(job, 0.0)  # the successor of a job is there before it arrives
+        return self._fair + credit / self.parameters.credit_per_processor - job.allocation
 
     # The rules of the paper.
 
-    def unallocated(self, engine: Engine, job: ParallelJob) -> int | None:
-        """Rule D.1: an unallocated processor."""
-        return next(iter(engine.free), None)
-
-    def willing_to_yield(self, engine: Engine, job: ParallelJob) -> int | None:
-        """Rule D.2: a processor that its job is willing to yield."""
-        return next(self.yielded(engine, job), None)
+    def chosen(self, engine: Engine, job: ParallelJob, available: Iterable[int]) -> int | None:
+        """Return one of the processors that are available for a job; None if there is none."""
+        return next(iter(available), None)
 
     def preempted(self, engine: Engine, job: ParallelJob) -> int | None:
         """Rule D.3: a processor of the job with the largest allocation, where equity is served.
@@ -186,9 +167,9 @@ class Dynamic(AllocationPolicy):
         victims = [other for other in engine.jobs if other is not job and other.held]
         if not victims:
             return None
-        priority = self.credits.priority
-        victim = max(victims, key=lambda other: (other.allocation, -priority(other)))
-        if priority(job) - priority(victim) <= 1 + self.parameters.preemption_margin:
+        victim = max(victims, key=lambda other: (other.allocation, -self.priority(other)))
+        gain = self.priority(job) - self.priority(victim)
+        if gain <= 1 + self.parameters.preemption_margin:
             return None
         held = tuple(victim.held)
         match self.parameters.victim:
@@ -220,7 +201,7 @@ class Dynamic(AllocationPolicy):
     def first_requester(self, engine: Engine) -> ParallelJob | None:
         """Return the requesting job of highest priority."""
         requesters = [job for job in engine.jobs if job.wants]
-        return max(requesters, key=self.credits.priority, default=None)
+        return max(requesters, key=self.priority, default=None)
 
 
 class DynAff(Dynamic):
@@ -228,18 +209,15 @@ class DynAff(Dynamic):
 
     name = "dyn-aff"
 
-    def unallocated(self, engine: Engine, job: ParallelJob) -> int | None:
-        """Rule D.1, the desired processor first (A.2)."""
-        return self._desired(engine, job, engine.free)
-
-    def willing_to_yield(self, engine: Engine, job: ParallelJob) -> int | None:
-        """Rule D.2, the desired processor first (A.2)."""
-        return self._desired(engine, job, self.yielded(engine, job))
-
     def available(self, engine: Engine, processor: int) -> None:
         """Rule A.1: the last task on the processor gets it back, if its job's priority allows."""
         last = engine.last[processor]
-        if last is not None and self._may_return(engine, last):
+        if (
+            last is not None
+            and last in last.job.inactive
+            and last.job.wants > 0
+            and self.outranks(engine, last.job)
+        ):
             engine.give(processor, last.job, last)
         else:
             super().available(engine, processor)
@@ -255,14 +233,9 @@ class DynAff(Dynamic):
     def outranks(self, engine: Engine, job: ParallelJob) -> bool:
         """Rule A.1: whether the job's priority is as high as that of any requester."""
         first = self.first_requester(engine)
-        return first is None or self.credits.priority(job) >= self.credits.priority(first)
+        return first is None or self.priority(job) >= self.priority(first)
 
-    def _may_return(self, engine: Engine, last: Worker) -> bool:
-        """Return whether a processor's last task is inactive and has both work and priority."""
-        job = last.job
-        return last in job.inactive and job.wants > 0 and self.outranks(engine, job)
-
-    def _desired(self, engine: Engine, job: ParallelJob, available: Iterable[int]) -> int | None:
+    def chosen(self, engine: Engine, job: ParallelJob, available: Iterable[int]) -> int | None:
         """Rule A.2: of the available processors, the one where the most critical task ran last.
 
         If that one is not available it is that of the next critical task, and so on; if none is,
@@ -272,9 +245,8 @@ class DynAff(Dynamic):
         if not processors:
             return None
         for worker in self._by_criticality(engine, job):
-            desired = worker.last_processor
-            if desired is not None and desired in processors:
-                return desired
+            if worker.last_processor in processors:
+                return worker.last_processor
         return processors[0]
 
     def _by_criticality(self, engine: Engine, job: ParallelJob) -> Iterable[Worker]:

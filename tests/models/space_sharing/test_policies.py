@@ -2,10 +2,10 @@
 
 import pytest
 
-from dfopt_models.space_sharing import AllocationParameters, DynAffNoPri, TieBreak, Worker
+from dfopt_models.space_sharing import AllocationParameters, DynAffNoPri, Dynamic, TieBreak, Worker
 from dfopt_models.space_sharing.engine import chosen_worker
 from dfopt_models.space_sharing.job import ParallelJob
-from dfopt_models.space_sharing.policies import Credits, allocation_numbers
+from dfopt_models.space_sharing.policies import allocation_numbers
 from tests.models.space_sharing.small import application, blocks, graph, jobs_at, mix, stopped
 
 DYNAMIC = pytest.mark.parametrize("policy", ["dynamic", "dyn-aff", "dyn-aff-delay"])
@@ -240,23 +240,26 @@ class Clock:
     def __init__(self, jobs, processors):
         self.now = 0.0
         self.jobs = dict.fromkeys(jobs)
+        self.free = {}
         self.machine = mix(blocks(1), processors=processors).machine
 
 
 def test_credit_grows_with_what_is_not_used_and_decays():
-    (job,) = jobs_that_can_use(16)
-    clock = Clock([job, object()], 16)
-    credits = Credits(AllocationParameters(credit_decay=2.0, credit_per_processor=4.0))
-    credits.arrived(clock, job)
-    assert credits.priority(job) == 8.0  # its fair share
+    job, other = jobs_that_can_use(16, 16)
+    clock = Clock([job, other], 16)
+    policy = Dynamic(
+        AllocationParameters(credit_decay=2.0, credit_per_processor=4.0, review_interval=0.0)
+    )
+    policy.arrived(clock, job)
+    assert policy.priority(job) == 8.0  # its fair share
     clock.now = 1e3
-    credits.settle(clock)
+    policy.settle(clock)
     # dc/dt = 8 − 0 − c/2 comes to rest at 16 processor-seconds, which buy 4 processors.
-    assert credits.priority(job) == pytest.approx(12.0)
+    assert policy.priority(job) == pytest.approx(12.0)
     job.held = dict.fromkeys(range(8))
     clock.now += 2.0
-    credits.settle(clock)
-    assert credits.priority(job) == pytest.approx(4 / 2.718281828)
+    policy.settle(clock)
+    assert policy.priority(job) == pytest.approx(4 / 2.718281828)
 
 
 def test_credit_buys_more_than_the_fair_share():
