@@ -169,12 +169,12 @@ class BatchingModel(Sourced):
         """
         return self.own_lines * self.miss + granularity / self.integers_of_a_line * self.next_line
 
-    def read_without_batches(self, granularity: int, length: int) -> float:
+    def read_without_batches(self, granularity: int, length: float) -> float:
         """Return which share of the dispatches reads its footprint anew, in one circular queue."""
         everything = self.threads(granularity) * self.footprint(granularity)
         return 1.0 if everything > self.cache_lines else 1 / length
 
-    def read_with_batches(self, granularity: int, length: int) -> float:
+    def read_with_batches(self, granularity: int, length: float) -> float:
         """Return which share of the dispatches reads its footprint anew, in batches.
 
         In each of its turns a batch reads each of its threads once, if the batch fits into the
@@ -190,7 +190,7 @@ class BatchingModel(Sourced):
             return 1 / length
         return share_read(batch, self.max_batch_count, length)
 
-    def gain(self, granularity: int, length: int) -> float:
+    def gain(self, granularity: int, length: float) -> float:
         """Return how many times as fast batches are as one circular queue."""
         read = self.reading(granularity)
         without = self.computing(granularity, length) + read * self.read_without_batches(
@@ -203,13 +203,7 @@ class BatchingModel(Sourced):
 
     def limit(self, granularity: int) -> float:
         """Return the gain that processes without end approach."""
-        passes = self.max_batch_count / self.max_batch_size
-        gains = self.read_without_batches(granularity, 2) == 1 and passes >= 1
-        if not gains or self.max_batch_size > self.largest_batch(granularity):
-            return 1.0
-        read = self.reading(granularity)
-        in_batches = self.computing(granularity, inf, batches=True) + read / passes
-        return (self.computing(granularity, inf) + read) / in_batches
+        return self.gain(granularity, inf)
 
 
 @equation("batches over one circular queue, where not all footprints fit into the cache")
@@ -219,7 +213,7 @@ def gain(computing: Any, reading: Any, passes: Any) -> Any:
 
 
 @equation("how often a batch that fits reads a footprint: its whole turns, then the last one")
-def share_read(batch: int, dispatches: int, length: int, least: Any = min) -> float:
+def share_read(batch: int, dispatches: int, length: float, least: Any = min) -> float:
     """Return which share of a batch's dispatches is the first of its thread in a turn.
 
     Parameters
@@ -229,7 +223,7 @@ def share_read(batch: int, dispatches: int, length: int, least: Any = min) -> fl
     dispatches
         Of the batch in a turn.
     length
-        Passes of each thread.
+        Passes of each thread; perhaps infinite.
     least
         Returns the lesser of two values.
 
@@ -239,6 +233,8 @@ def share_read(batch: int, dispatches: int, length: int, least: Any = min) -> fl
         1/min(length, dispatches/batch), wherever that divides evenly; else a little more, since
         the last turn is shorter.
     """
+    if length == inf:
+        return min(1.0, batch / dispatches)
     turns, rest = divmod(batch * length, dispatches)
     share: float = (turns * least(batch, dispatches) + least(batch, rest)) / (batch * length)
     return share
@@ -295,19 +291,17 @@ def choice(model: BatchingModel, granularity: int, batch: int, dispatches: int) 
         raise ModelError(f"a batch must be at least 1; here are {batch} and {dispatches}")
     threads = model.threads(granularity)
     batch = min(batch, threads)
-    lines = model.footprint(granularity)
-    if threads * lines <= model.cache_lines or batch == threads <= model.largest_batch(granularity):
-        read = 0.0
-    elif batch > model.largest_batch(granularity):
-        read = 1.0
-    else:
-        read = min(1.0, batch / dispatches)
-    busy = model.computing_after(model.switching(dispatches), granularity, inf)
-    cost = busy + read * model.reading(granularity)
+    own = replace(model, max_batch_size=batch, max_batch_count=dispatches)
+    read = own.read_with_batches(granularity, inf)
+    cost = own.computing(granularity, inf, batches=True) + read * own.reading(granularity)
     turn = dispatches * cost
     whole = rotation(threads, batch, turn)
     return BatchChoice(
-        batch=batch, dispatches=dispatches, misses=lines * read, waiting=whole - turn, cost=cost
+        batch=batch,
+        dispatches=dispatches,
+        misses=own.footprint(granularity) * read,
+        waiting=whole - turn,
+        cost=cost,
     )
 
 

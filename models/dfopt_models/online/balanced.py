@@ -123,25 +123,15 @@ def without_slack(cpus: int, share: int, quota: int, *rank: Literal["visits", "l
     return Placement(cpus=cpus, capacity=share, threshold=share - 1, quota=quota, rank=rank)
 
 
-def fewest_visits(cpus: int, share: int) -> Placement:
-    """Return a policy without slack: stay while there is room, else go where fewest visits are."""
-    return without_slack(cpus, share, share, "visits", "load")
-
-
-def least_loaded(cpus: int, share: int) -> Placement:
-    """Return a policy without slack that puts each task where the fewest tasks are."""
-    return without_slack(cpus, share, 1, "load")
-
-
-def spread(cpus: int, share: int) -> Placement:
-    """Return a policy without slack: a fragment stays on a CPU for the square root of its share."""
-    return without_slack(cpus, share, max(1, round(share**0.5)), "load", "visits")
-
-
 POLICIES: dict[str, Callable[[int, int], Place]] = {
-    "fewest-visits": fewest_visits,
-    "least-loaded": least_loaded,
-    "spread": spread,
+    # Stay while there is room, else go where fewest visits are.
+    "fewest-visits": lambda cpus, share: without_slack(cpus, share, share, "visits", "load"),
+    # Put each task where the fewest tasks are.
+    "least-loaded": lambda cpus, share: without_slack(cpus, share, 1, "load"),
+    # Stay for the square root of the share.
+    "spread": lambda cpus, share: without_slack(
+        cpus, share, max(1, round(share**0.5)), "load", "visits"
+    ),
 }
 """Policies without slack, by name; each takes the numbers of CPUs and of tasks for a CPU."""
 
