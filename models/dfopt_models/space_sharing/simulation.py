@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -132,79 +133,61 @@ def replicate(
         raise DfoptError(
             f"the policy cannot be made of the mix's parameters ({error}); correct its constructor"
         ) from error
-    return _Run(mix, made, seed, stays).replication()
+    entries = [entry for entry in mix.jobs for _ in range(entry.copies)]
+    names = job_names(entries)
+    wanted = mix.runs if mix.restart else 1
+    unfinished = len(entries)  # jobs with fewer runs than wanted
+    runs: Counter[int] = Counter()
+    ended: list[EndedJob] = []
 
-
-class _Run:
-    """The arrivals and ends of one replication."""
-
-    def __init__(self, mix: Mix, policy: AllocationPolicy, seed: int, stays: Stays | None) -> None:
-        self._mix = mix
-        self._seed = seed
-        self._entries = [entry for entry in mix.jobs for _ in range(entry.copies)]
-        self._names = job_names(self._entries)
-        self._wanted = mix.runs if mix.restart else 1
-        self._unfinished = len(self._entries)  # jobs with fewer runs than wanted
-        self._ended: list[EndedJob] = []
-        self._runs: Counter[int] = Counter()
-        self._engine = Engine(
-            mix, policy, seed=seed, on_end=self._end, on_stay=None if stays is None else stays.add
-        )
-
-    def replication(self) -> Replication:
-        engine = self._engine
-        for time, entries in self._arrivals().items():
-            engine.call_after(time, partial(self._arrive, entries))
-        engine.run()
-        for job in engine.jobs:
-            # Idle ones first, so that no thread that is cut short elsewhere goes on there.
-            for processor in (*job.idle, *(held for held in job.held if held not in job.idle)):
-                engine.take(processor)
-            check_conservation(job)
-        return Replication(
-            seed=self._seed,
-            jobs=tuple(self._ended),
-            events=engine.events,
-            duration=engine.now,
-        )
-
-    def _arrivals(self) -> dict[float, list[int]]:
-        """Return the entries that arrive at each time."""
-        draws = np.random.default_rng([self._seed, LARGEST_SEED])
-        times = []
-        for entry in self._mix.jobs:
-            time = entry.arrival
-            for copy in range(entry.copies):
-                if copy:
-                    time += draws.exponential(entry.interarrival) if entry.interarrival else 0.0
-                times.append(time)
-        together: dict[float, list[int]] = {}
-        for number, time in enumerate(times):
-            together.setdefault(time, []).append(number)
-        return together
-
-    def _arrive(self, entries: list[int]) -> None:
-        self._engine.arrive(*map(self._job, entries))
-
-    def _job(self, number: int) -> ParallelJob:
-        entry, run = self._entries[number], self._runs[number]
-        seed = np.random.SeedSequence([self._seed, number, run]).generate_state(1, np.uint64)[0]
+    def new_job(number: int) -> ParallelJob:
+        own_seed = np.random.SeedSequence([seed, number, runs[number]]).generate_state(1, np.uint64)
+        application = entries[number].application
         return ParallelJob(
-            f"{self._names[number]}#{run + 1}",
+            f"{names[number]}#{runs[number] + 1}",
             number,
-            entry.application,
-            entry.application.structure.program(int(seed)),
-            processors=self._mix.machine.processors,
+            application,
+            application.structure.program(int(own_seed[0])),
+            processors=mix.machine.processors,
         )
 
-    def _end(self, job: ParallelJob) -> ParallelJob | None:
-        self._runs[job.entry] += 1
-        self._ended.append(figures_of(job))
-        self._unfinished -= self._runs[job.entry] == self._wanted
-        if not self._unfinished:
-            self._engine.stop()
+    def end(job: ParallelJob) -> ParallelJob | None:
+        nonlocal unfinished
+        runs[job.entry] += 1
+        ended.append(figures_of(job))
+        unfinished -= runs[job.entry] == wanted
+        if not unfinished:
+            engine.stop()
             return None
-        return self._job(job.entry) if self._mix.restart else None
+        return new_job(job.entry) if mix.restart else None
+
+    def arrive(numbers: Sequence[int]) -> None:
+        engine.arrive(*map(new_job, numbers))
+
+    engine = Engine(mix, made, seed=seed, on_end=end, on_stay=None if stays is None else stays.add)
+    for time, numbers in arrivals(mix, seed).items():
+        engine.call_after(time, partial(arrive, numbers))
+    engine.run()
+    for job in engine.jobs:
+        # Idle ones first, so that no thread that is cut short elsewhere goes on there.
+        for processor in (*job.idle, *(held for held in job.held if held not in job.idle)):
+            engine.take(processor)
+        check_conservation(job)
+    return Replication(seed=seed, jobs=tuple(ended), events=engine.events, duration=engine.now)
+
+
+def arrivals(mix: Mix, seed: int) -> dict[float, list[int]]:
+    """Return the numbers of the jobs that arrive at each time."""
+    draws = np.random.default_rng([seed, LARGEST_SEED])
+    together: dict[float, list[int]] = {}
+    numbers = count()
+    for entry in mix.jobs:
+        time = entry.arrival
+        for copy in range(entry.copies):
+            if copy and entry.interarrival:
+                time += draws.exponential(entry.interarrival)
+            together.setdefault(time, []).append(next(numbers))
+    return together
 
 
 def job_names(entries: Sequence[JobEntry]) -> list[str]:
