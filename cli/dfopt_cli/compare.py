@@ -335,8 +335,7 @@ def compare(
     )
     if plan.folder is not None:
         refuse_saved_schedules(files, plan.folder)
-    if output is not None:
-        check_output(output, *files)
+    check_output(output, *files)
     waited: list[Table] = []
     compared = compare_traces(
         files,

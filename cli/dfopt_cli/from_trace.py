@@ -69,8 +69,7 @@ def from_trace(
 
     given = [named_policy(trace) for trace in traces]
     files = [file for _, file in given]
-    if output is not None:
-        check_output(output, *files, *([] if penalties is None else [penalties]))
+    check_output(output, *files, penalties)
     costs = NO_PENALTIES if penalties is None else read_penalties(penalties)
     labels = LabelOptions(df=jobs).of_each(len(files))
     runs: dict[str, list[JobRun]] = {}

@@ -88,8 +88,7 @@ def labelled_and_source(path: str, options: LabelOptions) -> Labelled:
     from dfopt.trace.labels.files import save_labels
 
     source = options.source
-    if options.labels_out is not None:
-        check_output(options.labels_out, path)
+    check_output(options.labels_out, path)
     trace = read_trace_file(path)
     with naming_both(path):
         found = labelled(trace, source)

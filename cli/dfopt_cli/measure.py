@@ -89,8 +89,7 @@ def machine(
     )
     from dfopt_models.measure.this_machine import ThisMachine, conditions
 
-    if output is not None:
-        check_output(output)
+    check_output(output)
     known = conditions()
     cache_lines = 0
 
@@ -194,8 +193,7 @@ def penalties(
             slices=slices,
         )
     )
-    if output is not None:
-        check_output(output)
+    check_output(output)
     before = conditions()
 
     def once(number: int, show: Callable[[str], None] | None) -> tuple[list[PenaltyOfRun], float]:

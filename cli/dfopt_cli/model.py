@@ -349,7 +349,7 @@ def counters(
         draw_counters(file, output, samples)
         return
     written = {"the model": output, "the instance": made.instance}
-    for target in filter(None, written.values()):
+    for target in written.values():
         check_output(target, file)
     with naming(file):
         model, figures = read_counters(file, samples, mean)

@@ -115,7 +115,7 @@ def _with_options(value: Value) -> Value:
     return with_options(value) if type(value) is str else value
 
 
-def refuse_overwriting(output: str, *inputs: str) -> None:
+def refuse_overwriting(output: str, *inputs: str | None) -> None:
     """Refuse to write over what the command reads.
 
     Raises
@@ -125,22 +125,23 @@ def refuse_overwriting(output: str, *inputs: str) -> None:
     """
     for given in inputs:
         # If a file is missing, its reader says so.
-        if given == "-" or not (os.path.exists(output) and os.path.exists(given)):
+        if given in (None, "-") or not (os.path.exists(output) and os.path.exists(given)):
             continue
         if os.path.samefile(output, given):
             raise FileError("is what is read from; name another file to write to", file=output)
 
 
-def check_output(output: str, *inputs: str) -> None:
-    """Refuse a file to write to that the command reads, or that cannot be written.
+def check_output(output: str | None, *inputs: str | None) -> None:
+    """Refuse a file to write to, if there is one, that the command reads or that cannot be written.
 
     Raises
     ------
     FileError
         When it is one of ``inputs``, or cannot be written.
     """
-    refuse_overwriting(output, *inputs)
-    check_writable(output)
+    if output is not None:
+        refuse_overwriting(output, *inputs)
+        check_writable(output)
 
 
 def save_drawn(draw: Callable[[], Axes], output: str, *inputs: str) -> None:

@@ -386,8 +386,7 @@ def space_sharing(
 
     with naming(mix):
         subject = read_mix(mix)
-    if output is not None:
-        check_output(output, mix)
+    check_output(output, mix)
     if alone:
         if as_json or trace_dir is not None:
             raise BadParameter("--alone prints a table; --json and --trace-dir are for policies")

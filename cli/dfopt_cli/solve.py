@@ -87,8 +87,7 @@ def solve(
 
     with naming(instance):
         subject = read_instance_and_warn(instance)
-        if output is not None:
-            check_output(output, instance)
+        check_output(output, instance)
         first = None if start is None else schedule_in(start)
         line = live_line(search_status, quiet=quiet, hint="Ctrl-C stops with the best so far")
         with solve_log(subject, verbose=verbose), line as show:

@@ -85,7 +85,7 @@ def convert(
     write_trace(trace, output, costs=paid)
 
 
-def refuse_unwritable(output: str, *inputs: str) -> None:
+def refuse_unwritable(output: str, *inputs: str | None) -> None:
     """Refuse a trace that could not be written, before the work is done."""
     from dfopt.trace.formats import writer_of
 
@@ -296,7 +296,7 @@ def import_requests(
     loads: str | int | None = load_times
     if load_time is not None:
         loads = usage(partial(parse_load_time, load_time, time_unit), "--load-time")
-    refuse_unwritable(output, log, *([] if load_times is None else [load_times]))
+    refuse_unwritable(output, log, load_times)
     with naming(log):
         columns = RequestColumns(
             df=df, task=task, arrival=arrival, start=start, end=end, duration=duration,
