@@ -10,8 +10,6 @@ one; only this one agrees with the numbers that the paper prints.
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,6 +23,7 @@ from numpy.typing import NDArray
 from dfopt.checks import LARGEST_TOTAL
 from dfopt.errors import DfoptError, FileError
 from dfopt.files import read_text
+from dfopt.files.csv_table import csv_table
 from dfopt.files.storage import shown_name
 from dfopt.structs import NULLABLE, DocumentPart
 from dfopt.table import Table, columns, table_of
@@ -304,42 +303,19 @@ def read_samples(path: str | Path) -> CounterSamples:
 
 
 def csv_rows(text: str) -> Iterator[tuple[int, Row]]:
-    """Return the lines of a table, with their numbers."""
-    reader = csv.reader(io.StringIO(text.removeprefix("\ufeff")), strict=True)
-    try:
-        header = [name.strip() for name in next(reader, [])]
-        _check_header(header)
-        for cells in reader:
-            if not cells:
-                continue
-            if len(cells) != len(header):
-                raise FileError(
-                    f"has {len(cells)} values under {len(header)} columns; correct it",
-                    place=f"line {reader.line_num}",
-                )
-            yield reader.line_num, dict(zip(header, map(str.strip, cells), strict=True))
-    except csv.Error as error:
-        raise FileError(
-            f"is no CSV ({error}); correct it", place=f"line {reader.line_num}"
-        ) from None
-
-
-def _check_header(header: Sequence[str]) -> None:
-    for name in header:
+    """Yield the lines of a table, with their numbers."""
+    table = csv_table(text.removeprefix("\ufeff"), ",".join(REQUIRED))
+    for name in table.names:
         if name not in COLUMNS and not name.startswith("x-"):
             raise FileError(
                 f"unknown column {name!r}; known are {', '.join(COLUMNS)}, and your own may begin "
                 "with 'x-'",
                 place="line 1",
             )
-        if header.count(name) > 1:
-            raise FileError(f"has two columns {name}; leave one", place="line 1")
-    missing = [name for name in REQUIRED if name not in header]
-    if missing:
-        raise FileError(
-            f"has no column {missing[0]}; begin it with a line such as {','.join(REQUIRED)}",
-            place="line 1",
-        )
+    for name in (*REQUIRED, *table.names):
+        table.column(name)  # refuses one that is missing, or there twice
+    for line, cells in table.rows:
+        yield line, dict(zip(table.names, cells, strict=True))
 
 
 def perf_rows(text: str) -> Iterator[tuple[int, Row]]:
