@@ -27,7 +27,7 @@ from dfopt.files import (
 )
 from dfopt.files.csv_table import csv_table
 from dfopt.files.formats import Format, document_format
-from dfopt.files.storage import STANDARD_INPUT, naming, placed
+from dfopt.files.storage import STANDARD_INPUT, decoded, naming, placed
 from dfopt.parallel import available_processors
 from dfopt.problem.instance import Instance
 from dfopt.problem.penalties import PenaltyMatrix
@@ -442,10 +442,7 @@ def _rows_of(data: bytes, file: str) -> tuple[Row, ...]:
         return ()
     rows = []
     with naming(file):
-        try:
-            table = csv_table(data.decode(), "those of 'dfopt bench'")
-        except UnicodeDecodeError:
-            raise FileError("is no UTF-8 text; name another file") from None
+        table = csv_table(decoded(data), "those of 'dfopt bench'")
         if tuple(table.names) != COLUMNS:
             raise FileError(
                 f"does not name the columns of dfopt {__version__}; name another file",

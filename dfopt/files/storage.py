@@ -204,23 +204,32 @@ def read_text(path: str | Path, *, skips_mark: bool = False) -> str:
     FileError
         When there is no such file, or it is no UTF-8 text.
     """
-    name = shown_name(path)
     data = _read_bytes(path)
-    if data.startswith(GZIP_MAGIC):
-        raise FileError("is compressed; give it a name that ends in .gz or gunzip it", file=name)
     if skips_mark:
         data = data.removeprefix(BYTE_ORDER_MARK)
-    if data.startswith(BYTE_ORDER_MARK):
-        raise FileError("begins with a byte order mark; save it as UTF-8 without one", file=name)
+    with naming(path):
+        if data.startswith(GZIP_MAGIC):
+            raise FileError("is compressed; give it a name that ends in .gz or gunzip it")
+        if data.startswith(BYTE_ORDER_MARK):
+            raise FileError("begins with a byte order mark; save it as UTF-8 without one")
+        return decoded(data)
+
+
+def decoded(data: bytes, what: str = "UTF-8 text") -> str:
+    """Return the text that bytes stand for; ``what`` a file should hold.
+
+    Raises
+    ------
+    FileError
+        When they are no UTF-8 text.
+    """
     if b"\0" in data:
-        raise FileError("is a binary file; name one that holds UTF-8 text", file=name)
+        raise FileError(f"is a binary file; name one that holds {what}")
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise FileError(
-            "is not UTF-8 text; save it as UTF-8", place=f"line {line}", file=name
-        ) from None
+        raise FileError("is not UTF-8 text; save it as UTF-8", place=f"line {line}") from None
 
 
 def _read_bytes(path: str | Path) -> bytes:

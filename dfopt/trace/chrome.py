@@ -18,7 +18,7 @@ from typing import Any, BinaryIO, TypeVar
 
 from dfopt.checks import LARGEST_TOTAL, check_name, described
 from dfopt.errors import DfoptError, FileError
-from dfopt.files.storage import placed
+from dfopt.files.storage import decoded, placed
 from dfopt.files.strict import Document
 from dfopt.problem.cache import Leaves
 from dfopt.problem.instance import LARGEST_CPU_COUNT
@@ -244,13 +244,7 @@ def _events(document: object) -> list[Event]:
 
 
 def _document(data: bytes) -> object:
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise FileError("is not UTF-8 text; save it as UTF-8", place=f"line {line}") from None
-    if "\0" in text:
-        raise FileError("is a binary file; name one that holds a trace")
+    text = decoded(data, "a trace")
     if not text.strip():
         raise FileError("is empty; it should hold trace events")
     try:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from dfopt.errors import FileError
 from dfopt.files.formats import Format, check_format
-from dfopt.files.storage import BYTE_ORDER_MARK, placed
+from dfopt.files.storage import BYTE_ORDER_MARK, decoded, placed
 from dfopt.files.strict import parse_document
 from dfopt.problem.cache import Leaves
 from dfopt.problem.instance import CpuCount
@@ -408,15 +408,11 @@ def _kind(row: Any) -> str:
 
 def _parsed(line: bytes) -> dict[str, object]:
     """Return the object on a line."""
-    if b"\0" in line:
-        raise FileError("is a binary file; name one that holds a trace")
     try:
-        return parse_document(line.decode("utf-8").rstrip())
-    except UnicodeDecodeError:
-        raise FileError("is not UTF-8 text; save it as UTF-8") from None
+        return parse_document(decoded(line, "a trace").rstrip())
     except FileError as error:
-        # The parser counts lines too, but it is given a single one.
-        raise FileError(error.problem, place=error.place.removeprefix("line 1, ")) from None
+        place = error.place.removeprefix("line 1").removeprefix(", ")
+        raise FileError(error.problem, place=place) from None
 
 
 def _checked(line: bytes, number: int, cpus: int) -> Any:

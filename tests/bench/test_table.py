@@ -138,7 +138,7 @@ def test_a_missing_or_empty_file_begins_anew(tmp_path: Path, resume: bool) -> No
         (HEADER + line_of(ROW).replace(",4,", ",four,"), "line 2, tasks: 'four'"),
         (HEADER + line_of(ROW).replace("optimal", "fine"), "line 2, status: 'fine'"),
         (HEADER + 'a"b,"c" d\n', "line 2: is no CSV"),
-        (HEADER + "\udcff\n", r"rows\.csv: is no UTF-8 text"),
+        (HEADER + "\udcff\n", r"rows\.csv: line 2: is not UTF-8 text"),
         (
             HEADER + line_of(replace(ROW, dfopt_version="0.0.0")),
             f"line 2: is of dfopt 0.0.0, and this is {__version__}",
