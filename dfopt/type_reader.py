@@ -8,6 +8,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from datetime import date, time
 from functools import cache, partial
 from math import log2
@@ -72,7 +73,7 @@ def reader(kind: Any) -> Read:
     """
     if isinstance(kind, type) and issubclass(kind, Struct):
         return partial(_struct, kind)  # the description of all types within would take milliseconds
-    return _reader(inspect.type_info(kind))
+    return _read(inspect.type_info(kind))
 
 
 def at(place: str, read: Callable[[Any], V], value: object) -> V:
@@ -133,96 +134,85 @@ def struct_type(cls: type[Struct]) -> inspect.StructType:
 def checks_of(cls: type[Struct]) -> tuple[tuple[str, str, Read, Any], ...]:
     """Return of each field of a struct its name, its key, its reader and its default."""
     fields = struct_type(cls).fields
-    return tuple((each.name, each.encode_name, _reader(each.type), each.default) for each in fields)
+    return tuple((each.name, each.encode_name, _read(each.type), each.default) for each in fields)
 
 
-def _reader(kind: inspect.Type, **limits: Any) -> Read:  # noqa: PLR0911, PLR0912 - one for each type
-    words = _words(kind)
-    if words:
-        return partial(_choice, words)
+AN_OBJECT, AN_ARRAY = "an object {…}", "an array […]"
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """The values of a type.
+
+    Parameters
+    ----------
+    nouns
+        What a sentence calls them.
+    fits
+        Whether a value may mean one of them, right or wrong.
+    read
+        Their reader.
+    """
+
+    nouns: list[str]
+    fits: Callable[[object], bool]
+    read: Read
+
+
+def _kind(kind: inspect.Type, **marks: Any) -> _Kind:  # noqa: PLR0911, PLR0912 - one for each type
+    read: Read
     match kind:
         case inspect.Metadata(extra=extra):
-            own: Read | None = (extra or {}).get("reader")
-            return own or _reader(kind.type, **(extra or {}))
-        case inspect.IntType():
-            least, most = kind.ge, kind.le
-            return partial(
-                _integer,
-                -LARGEST_TOTAL if least is None else least,
-                LARGEST_TOTAL if most is None else most,
-            )
-        case inspect.FloatType():
-            return partial(_number, kind)
-        case inspect.BoolType():
-            return partial(_instance, bool, "true or false")
-        case inspect.StrType():
-            return partial(_text, kind.pattern, limits.get("is", "a string"))
-        case inspect.VarTupleType() | inspect.ListType():
-            return partial(_each, _reader(kind.item_type), kind.min_length or 0, kind.max_length)
-        case inspect.TupleType():
-            due = limits.get("is", f"an array of {len(kind.item_types)} values")
-            return partial(_row, [_reader(each) for each in kind.item_types], due)
-        case inspect.DictType():
-            return partial(_by_name, _reader(kind.value_type))
-        case inspect.UnionType():
-            return _union(kind, limits.get("kinds", ""))
-        case inspect.StructType():
-            return partial(_struct, kind.cls)
-        case inspect.DataclassType(cls=cls):
-            return partial(_instance, cls, AN_OBJECT)
-        case inspect.AnyType() if "parts" in limits:
-            return partial(_either, limits["parts"])
-    return _anything
-
-
-AN_OBJECT = "an object {…}"
-AN_ARRAY = ("an array […]", (list, tuple))
-
-VALUES: dict[type[inspect.Type], tuple[str, Any]] = {
-    inspect.NoneType: ("null", type(None)),
-    inspect.IntType: ("an integer", int),
-    inspect.FloatType: ("a number", (int, float)),
-    inspect.StrType: ("a string", str),
-    inspect.VarTupleType: AN_ARRAY,
-    inspect.ListType: AN_ARRAY,
-    inspect.TupleType: AN_ARRAY,
-}
-"""What a sentence calls the values of a type, and their types in Python; others are objects."""
-
-
-def _words(kind: inspect.Type) -> dict[Any, Any]:
-    """Return what each word of a type means; a type that is not made of words has none."""
-    match kind:
+            own: dict[str, Any] = extra or {}
+            inner = _kind(kind.type, **own)
+            nouns = [own["is"]] if "is" in own else inner.nouns
+            return _Kind(nouns, inner.fits, own.get("reader", inner.read))
         case inspect.EnumType(cls=words):
-            return {str(word): word for word in words}
+            return _choice({str(word): word for word in words})
         case inspect.LiteralType(values=values):
-            return {value: value for value in values}
-    return {}
-
-
-def _nouns(kind: inspect.Type) -> list[str]:
-    """Return what a sentence calls the values of a type."""
-    if isinstance(kind, inspect.Metadata):
-        own = (kind.extra or {}).get("is")
-        return [own] if own else _nouns(kind.type)
-    if isinstance(kind, inspect.BoolType):
-        return ["true", "false"]
-    return list(map(repr, _words(kind))) or [VALUES.get(type(kind), (AN_OBJECT,))[0]]
-
-
-def _fits(kind: inspect.Type, value: object) -> bool:
-    """Whether a value may mean this member of a union."""
-    match kind:
-        case inspect.Metadata():
-            return _fits(kind.type, value)
-        case inspect.EnumType() | inspect.LiteralType():
-            return value in list(_words(kind))
-        case inspect.DataclassType(cls=cls) | inspect.CustomType(cls=cls):
-            return isinstance(value, cls)
+            return _choice({value: value for value in values})
+        case inspect.IntType():
+            least = -LARGEST_TOTAL if kind.ge is None else kind.ge
+            most = LARGEST_TOTAL if kind.le is None else kind.le
+            return _Kind(["an integer"], _is(int), partial(_integer, least, most))
+        case inspect.FloatType():
+            return _Kind(["a number"], _is(int, float), partial(_number, kind))
         case inspect.BoolType():
-            return isinstance(value, bool)
-    _, classes = VALUES.get(type(kind), (AN_OBJECT, (dict, Struct)))
-    return isinstance(value, classes) and not isinstance(value, bool)
+            return _Kind(["true", "false"], _is(bool), partial(_instance, bool, "true or false"))
+        case inspect.StrType():
+            noun = marks.get("is", "a string")
+            return _Kind([noun], _is(str), partial(_text, kind.pattern, noun))
+        case inspect.VarTupleType() | inspect.ListType():
+            read = partial(_each, _read(kind.item_type), kind.min_length or 0, kind.max_length)
+            return _Kind([AN_ARRAY], _is(list, tuple), read)
+        case inspect.TupleType():
+            due = marks.get("is", f"an array of {len(kind.item_types)} values")
+            read = partial(_row, [_read(each) for each in kind.item_types], due)
+            return _Kind([AN_ARRAY], _is(list, tuple), read)
+        case inspect.UnionType():
+            return _union(kind, marks.get("kinds", ""))
+        case inspect.DataclassType(cls=cls):
+            return _Kind([AN_OBJECT], _is(cls), partial(_instance, cls, AN_OBJECT))
+        case inspect.DictType():
+            read = partial(_by_name, _read(kind.value_type))
+        case inspect.StructType():
+            read = partial(_struct, kind.cls)
+        case inspect.AnyType() if "parts" in marks:
+            read = partial(_either, marks["parts"])
+        case _:
+            read = partial(_instance, object, AN_OBJECT)
+    return _Kind([AN_OBJECT], _is(dict, Struct), read)
+
+
+def _read(kind: inspect.Type) -> Read:
+    return _kind(kind).read
+
+
+def _is(*classes: type) -> Callable[[object], bool]:
+    """Return whether a value is of these classes; a truth value is no number."""
+    return lambda value: (
+        isinstance(value, classes) and (bool in classes or not isinstance(value, bool))
+    )
 
 
 def _listed(words: Collection[str]) -> str:
@@ -271,15 +261,20 @@ def _text(pattern: str | None, noun: str, value: object) -> object:
     return value
 
 
-def _choice(words: dict[Any, Any], value: object) -> object:
-    try:
-        return words[value]
-    except (KeyError, TypeError):
-        listed = ", ".join(map(repr, words))
-        meant = keys_called(value, words) if isinstance(value, str) else []
-        hint = f"; did you mean {' or '.join(map(repr, meant))}?" if meant else ""
-        problem = f"must be one of {listed}, not {described_value(value)}{hint}"
-        raise InstanceError(problem) from None
+def _choice(words: dict[Any, Any]) -> _Kind:
+    """Return the kind of values that are written as one of these words, with what each means."""
+    nouns = list(map(repr, words))
+
+    def read(value: object) -> object:
+        try:
+            return words[value]
+        except (KeyError, TypeError):
+            meant = keys_called(value, words) if isinstance(value, str) else []
+            hint = f"; did you mean {' or '.join(map(repr, meant))}?" if meant else ""
+            problem = f"must be one of {', '.join(nouns)}, not {described_value(value)}{hint}"
+            raise InstanceError(problem) from None
+
+    return _Kind(nouns, lambda value: value in list(words), read)
 
 
 def _each(read: Read, least: int, most: int | None, values: object) -> tuple[Any, ...]:
@@ -319,38 +314,31 @@ def _object(value: object) -> dict[str, Any]:
     return value
 
 
-def _anything(value: object) -> object:
-    return value
-
-
-def _union(kind: inspect.UnionType, kinds: str) -> Read:
-    """Return the reader of a union, which may have several structs if they have tags."""
+def _union(kind: inspect.UnionType, kinds: str) -> _Kind:
+    """Return the kind of a union, which may have several structs if they have tags."""
     structs = [each for each in kind.types if isinstance(each, inspect.StructType)]
-    members = [each for each in kind.types if not isinstance(each, inspect.NoneType)]
-    if len(structs) > 1:
-        classes = {str(each.tag): each.cls for each in structs}
-        members = [each for each in members if each not in structs[1:]]
-    readers = [
-        partial(_one_of, classes, kinds) if len(structs) > 1 and each in structs else _reader(each)
-        for each in members
-    ]
-    if len(readers) == 1:
-        only = readers[0]
-        return lambda value: None if value is None and kind.includes_none else only(value)
-    fitting = list(zip(members, readers, strict=True))
+    tagged = structs if len(structs) > 1 else []
+    others = [each for each in kind.types if each not in (inspect.NoneType(), *tagged)]
     words = (inspect.LiteralType, inspect.EnumType)
-    named = sorted(members, key=lambda each: not isinstance(each, words))
-    nouns = _listed([noun for each in named for noun in _nouns(each)])
+    members = [*map(_kind, sorted(others, key=lambda each: not isinstance(each, words)))]
+    if tagged:
+        classes = {str(each.tag): each.cls for each in tagged}
+        read_tagged = partial(_one_of, classes, kinds)
+        members.append(_Kind([AN_OBJECT], _is(dict, Struct), read_tagged))
+    only = members[0].read if len(members) == 1 else None
+    nouns = [noun for each in members for noun in each.nouns]
 
-    def read_any(value: object) -> object:
+    def read(value: object) -> object:
         if value is None and kind.includes_none:
             return None
-        for member, read in fitting:
-            if _fits(member, value):
-                return read(value)
-        raise InstanceError(f"must be {nouns}, not {described_value(value)}")
+        if only is not None:
+            return only(value)
+        for member in members:
+            if member.fits(value):
+                return member.read(value)
+        raise InstanceError(f"must be {_listed(nouns)}, not {described_value(value)}")
 
-    return read_any
+    return _Kind(nouns, lambda value: any(each.fits(value) for each in members), read)
 
 
 def _one_of(classes: dict[str, type[Struct]], kinds: str, value: object) -> object:
@@ -450,7 +438,7 @@ def keys_of(
         takes_null = _includes_none(inner) and (
             each.default is not None or not omits or "nullable" in marks
         )
-        read = None if getattr(cls, "CHECKED", False) else _reader(each.type)
+        read = None if getattr(cls, "CHECKED", False) else _read(each.type)
         known[each.encode_name] = each.name, read, takes_null
         # A part that writes all keys needs those with content. None and empty arrays may be newer
         # than a document.
