@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import chain
 
-from dfopt.checks import check_integer, check_name, described
+from dfopt.checks import check_integer, described
 from dfopt.errors import InstanceError
 from dfopt.problem.instance import LARGEST_CPU_COUNT
 
@@ -26,8 +26,6 @@ class CacheDomains:
     ----------
     members
         The CPUs of each domain.
-    names
-        The name of each domain; by default its CPUs, such as ``0-3``.
 
     Attributes
     ----------
@@ -41,7 +39,6 @@ class CacheDomains:
     """
 
     members: tuple[tuple[int, ...], ...]
-    names: tuple[str, ...] = ()
     domain_of: tuple[int, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -71,13 +68,7 @@ class CacheDomains:
                 f"hold CPU {max(owner)}, but no domain has CPU {missing}; give it a domain"
             )
         members = tuple(tuple(sorted(cpus)) for cpus in self.members)
-        names = self.names or tuple(map(cpu_ranges, members))
-        for name in names:
-            check_name(name, "name")
-        if len(set(names)) != len(members) or len(names) != len(members):
-            raise InstanceError("need a name each, all of them different")
         object.__setattr__(self, "members", members)
-        object.__setattr__(self, "names", names)
         object.__setattr__(self, "domain_of", tuple(owner[cpu] for cpu in range(len(owner))))
 
     @property
@@ -109,15 +100,8 @@ class CacheDomains:
                 f"{'it' if cpus == self.cpus + 1 else 'each'} a domain",
                 place="domains",
             )
-        members = [tuple(cpu for cpu in own if cpu < cpus) for own in self.members]
-        return CacheDomains(
-            tuple(filter(None, members)),
-            tuple(
-                cpu_ranges(own) if name == cpu_ranges(all_of_it) else name
-                for name, all_of_it, own in zip(self.names, self.members, members, strict=True)
-                if own
-            ),
-        )
+        members = (tuple(cpu for cpu in own if cpu < cpus) for own in self.members)
+        return CacheDomains(tuple(filter(None, members)))
 
     def doubts(self, cpus: int) -> list[str]:
         """Return what may not be meant, for a trace with this number of CPUs; often nothing."""

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from msgspec import Meta, field
 
 from dfopt.errors import InstanceError
-from dfopt.problem.cache_domains import CacheDomains, cache_domains, cpu_ranges, cpus_of
+from dfopt.problem.cache_domains import CacheDomains, cache_domains, cpus_of
 from dfopt.problem.instance import CpuCount
 from dfopt.problem.penalties import Penalty, PenaltyMatrix
 from dfopt.simulate.caches import CacheSizes
@@ -35,7 +35,7 @@ class DomainRow(DocumentPart):
     cpus
         Their numbers, or a list of ranges such as ``0-3,8``.
     name
-        What to call the domain; by default its CPUs.
+        What the domain is called, for people.
     """
 
     cpus: tuple[Natural, ...] | str
@@ -52,9 +52,8 @@ def _domains(value: Any) -> CacheDomains:
     if isinstance(value, str):
         return cache_domains(value)
     rows: DomainRows = reader(DomainRows)(value)
-    cpus = [cpus_of(row.cpus) if isinstance(row.cpus, str) else row.cpus for row in rows]
-    names = [row.name or cpu_ranges(sorted(own)) for row, own in zip(rows, cpus, strict=True)]
-    return CacheDomains(tuple(cpus), tuple(names))
+    cpus = (cpus_of(row.cpus) if isinstance(row.cpus, str) else row.cpus for row in rows)
+    return CacheDomains(tuple(cpus))
 
 
 class Machine(Checked):

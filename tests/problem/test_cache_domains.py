@@ -16,7 +16,7 @@ def test_a_list_of_cpus_for_each_domain():
     domains = cache_domains("0-1, 6;2-5")
     assert domains.members == ((0, 1, 6), (2, 3, 4, 5))
     assert domains.domain_of == (0, 0, 1, 1, 1, 1, 0)
-    assert (domains.cpus, domains.names, str(domains)) == (7, ("0-1,6", "2-5"), "0-1,6;2-5")
+    assert (domains.cpus, str(domains)) == (7, "0-1,6;2-5")
     assert pickle.loads(pickle.dumps(domains)).domain_of == domains.domain_of
 
 
@@ -56,30 +56,27 @@ def test_what_is_no_description(text, message):
 
 
 @pytest.mark.parametrize(
-    ("members", "names", "message"),
+    ("members", "message"),
     [
-        ((), (), "are empty"),
-        (((0,), ()), (), r"\[1\].cpus: is empty"),
-        (((0,), (-1,)), (), r"\[1\].cpus: must be at least 0"),
-        (((10**6,),), (), "at most 1000000 CPUs"),
-        (((0,), (1,)), ("a",), "need a name each"),
-        (((0,), (1,)), ("a", "a"), "need a name each"),
-        (((0,),), (7,), "name: must be a string"),
+        ((), "are empty"),
+        (((0,), ()), r"\[1\].cpus: is empty"),
+        (((0,), (-1,)), r"\[1\].cpus: must be at least 0"),
+        (((10**6,),), "at most 1000000 CPUs"),
     ],
 )
-def test_domains_that_are_none(members, names, message):
+def test_domains_that_are_none(members, message):
     with pytest.raises(InstanceError, match=message):
-        CacheDomains(members, names)
+        CacheDomains(members)
 
 
 def test_domains_of_the_first_cpus():
     assert cache_domains("0,4;1-3;5").of_first(3) == cache_domains("0;1-2")
-    named = CacheDomains(((0, 2), (1,)), ("big", "little"))
-    assert named.of_first(2) == CacheDomains(((0,), (1,)), ("big", "little"))
+    three = CacheDomains(((0, 2), (1,)))
+    assert three.of_first(2) == CacheDomains(((0,), (1,)))
     with pytest.raises(
         InstanceError, match="hold only CPUs 0-2, but the trace has CPU 3, too; give it"
     ):
-        named.of_first(4)
+        three.of_first(4)
 
 
 def test_domains_that_may_not_be_meant():
