@@ -6,7 +6,6 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from dfopt._version import __version__
-from dfopt.costs.best_order import best_order
 from dfopt.errors import DfoptError, DfoptWarning, FileError, InstanceError, MethodError
 from dfopt.files import read_instance, read_result, write_instance, write_result
 from dfopt.problem.cache import CacheState, Leaves
@@ -25,6 +24,7 @@ from dfopt.problem.result import (
 )
 from dfopt.problem.schedule import CpuSchedule, Schedule, evaluate
 from dfopt.solvers import solve
+from dfopt.solvers.best_order import best_order
 from dfopt.structs import replace
 
 if TYPE_CHECKING:

@@ -1,6 +1,10 @@
-"""What single switches cost by definition: each from a fresh cache."""
+"""What single switches cost by definition, each from a fresh cache; and orders by a table of them."""
+
+from collections.abc import Sequence
+from itertools import pairwise
 
 from dfopt.problem.cache import LEAVES, Cache, CacheState, DataUse, Leaves
+from dfopt.problem.cost_table import CostTable
 from dfopt.problem.instance import Instance, Task
 from dfopt.problem.penalties import Penalty, PenaltyMatrix
 
@@ -21,3 +25,12 @@ def start_cost(instance: Instance, cpu: int, first: Task) -> int:
 
 def finish_cost(instance: Instance, last: Task) -> int:
     return instance.cache(0).hold(instance.use(last)).finish()
+
+
+def table_cost(table: CostTable, cpu: int, order: Sequence[int]) -> int:
+    """Return F(w) of an order of tasks by a table of costs, without waits."""
+    if not order:
+        return table.idle[cpu]
+    cost = table.start[cpu][order[0]] + table.finish[order[-1]]
+    cost += sum(table.switch[before][after] for before, after in pairwise(order))
+    return cost + sum(table.exec[task] for task in order)

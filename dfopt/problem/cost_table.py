@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from dfopt.problem.cache import OTHER, Cache, DataUse, InitialState
@@ -71,14 +70,6 @@ class CostTable:
         costs[:, :tasks] += np.array(self.exec, dtype=np.int64)
         costs[:tasks, tasks], costs[tasks + 1 :, tasks] = self.finish, self.idle
         return costs
-
-    def order_cost(self, cpu: int, order: Sequence[int]) -> int:
-        """Return F(w) of an order of tasks, without waits."""
-        if not order:
-            return self.idle[cpu]
-        cost = self.start[cpu][order[0]] + self.finish[order[-1]]
-        cost += sum(self.switch[before][after] for before, after in pairwise(order))
-        return cost + sum(self.exec[task] for task in order)
 
 
 def costs_of_starts(

@@ -9,12 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dfopt.costs.best_order import HeldKarp, best_order
 from dfopt.costs.task_types import task_types
 from dfopt.problem.cache import CacheState, Leaves
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.problem.schedule import order_cost
+from dfopt.solvers.best_order import best_order
+from tests.costs.held_karp import HeldKarp
 from tests.solvers.drawn import drawn_instances
 from tests.strategies import instances
 
@@ -245,6 +246,9 @@ def test_held_and_karp_on_every_penalty(kinds: tuple[str]) -> None:
             order = rule.order(cpu, content)
             tasks = [types[kind].example for kind in order]
             assert rule.cost(cpu, content) == least
+            cost, order_of_names = best_order(instance, cpu, names)
+            assert cost == cost_of(instance, cpu, order_of_names) == least
+            assert Counter(order_of_names) == Counter(names)
             assert order_cost(instance, cpu, tasks) == least
             assert Counter(order) == content
         assert rule.order(0, {}) == []

@@ -9,6 +9,7 @@ import pytest
 from dfopt.costs.closed_form import IMPOSSIBLE, BlockCosts, ClosedForm
 from dfopt.costs.role import Duty, Role
 from dfopt.costs.task_types import cost_table, task_types
+from tests.charges import table_cost
 from tests.solvers.drawn import drawn_instances
 
 Blocks = list[list[int]]
@@ -49,7 +50,7 @@ def test_every_order_pays_what_the_roles_of_its_fragments_say() -> None:
                     cost += paid
                     known = cheapest.get((fragment, role), IMPOSSIBLE)
                     cheapest[fragment, role] = min(paid, known)
-                assert cost == table.order_cost(cpu, order)
+                assert cost == table_cost(table, cpu, order)
             for (fragment, role), paid in cheapest.items():
                 counts = Counter(n for n in everything if form.costs[n].fragment == fragment)
                 assert form.roles(list(counts.items()))[role].cost == paid

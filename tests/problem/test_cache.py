@@ -9,7 +9,7 @@ from dfopt.problem.cost_table import CostTable
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.problem.schedule import order_cost
-from tests.charges import finish_cost, start_cost, switch_cost
+from tests.charges import finish_cost, start_cost, switch_cost, table_cost
 from tests.strategies import instances
 
 F = PenaltyF(read_line=2, write_back=7)
@@ -247,7 +247,7 @@ def test_an_order_costs_what_its_table_says(instance: Instance, numbers: list[in
     order = [number % len(instance.tasks) for number in numbers]
     for cpu in range(instance.cpus):
         tasks = [instance.tasks[number] for number in order]
-        assert order_cost(instance, cpu, tasks) == table.order_cost(cpu, order)
+        assert order_cost(instance, cpu, tasks) == table_cost(table, cpu, order)
 
 
 def test_what_uses_no_data_leaves_a_cache_as_it_is() -> None:

@@ -6,7 +6,6 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from dfopt import replace
-from dfopt.costs.best_order import best_order
 from dfopt.costs.cheap_bounds import cheap_bound
 from dfopt.costs.task_types import task_types
 from dfopt.problem.cache import CacheState, InitialState, Leaves
@@ -15,6 +14,7 @@ from dfopt.problem.penalties import PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.problem.schedule import evaluate
 from dfopt.solvers import METHODS, solve
 from tests.charges import start_cost, switch_cost
+from tests.costs.held_karp import HeldKarp
 from tests.solvers.optimum import optimum
 from tests.strategies import FRAGMENTS, instances, orders
 
@@ -158,7 +158,9 @@ def test_makespan_without_execution_is_the_largest_penalty(instance: Instance) -
 @given(untimed)
 def test_one_cpu_costs_its_best_order(instance: Instance) -> None:
     alone = replace(instance, cpus=1, initial=instance.initial[:1], capacity="unlimited")
-    assert optimum(alone) == best_order(alone, 0, list(alone.tasks_by_name()))[0]
+    types = task_types(alone)
+    everything = {number: one.count for number, one in enumerate(types)}
+    assert optimum(alone) == HeldKarp(alone, types).cost(0, everything)
 
 
 @few

@@ -1,49 +1,9 @@
-"""The best order of one CPU's tasks: F(w) of an order and F*(W) of a set.
+"""The best order of one CPU's tasks by Held and Karp's program, for sets of few tasks."""
 
-Under f and g it has a closed form; under a table of switch costs a dynamic program finds it.
-"""
-
-from __future__ import annotations
-
-from collections import defaultdict, deque
 from collections.abc import Mapping, Sequence
 
-from dfopt.costs.closed_form import ClosedForm
-from dfopt.costs.task_types import TaskType, cost_table, task_types
+from dfopt.costs.task_types import TaskType, cost_table
 from dfopt.problem.instance import Instance
-from dfopt.problem.penalties import PenaltyMatrix
-
-
-def best_order(instance: Instance, cpu: int, names: Sequence[str]) -> tuple[int, tuple[str, ...]]:
-    """Return F*(W) and an order that attains it.
-
-    Parameters
-    ----------
-    instance
-        The instance that the names belong to; waits for releases or precedence do not count.
-    cpu
-        The CPU that runs the tasks, for its initial cache state.
-    names
-        The names of the tasks W.
-
-    Returns
-    -------
-    cost : int
-        The least F(w) over all orders w of W, in the instance's time unit.
-    order : tuple of str
-        An order of ``names`` with that cost.
-    """
-    types = task_types(instance)
-    type_of = {name: index for index, task_type in enumerate(types) for name in task_type.names}
-    members: defaultdict[int, deque[str]] = defaultdict(deque)
-    for name in names:
-        members[type_of[name]].append(name)
-    content = {task_type: len(own) for task_type, own in members.items()}
-    is_matrix = isinstance(instance.penalty, PenaltyMatrix)
-    rule = HeldKarp(instance, types) if is_matrix else ClosedForm(instance, types)
-    order = rule.order(cpu, content)
-    return rule.cost(cpu, content), tuple(members[task_type].popleft() for task_type in order)
-
 
 Layer = dict[tuple[tuple[int, ...], int], tuple[int, tuple[int, ...]]]
 """By what is left and the place of the last type: the least cost, and the order that has it."""
