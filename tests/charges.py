@@ -1,4 +1,4 @@
-"""What single switches cost by definition, each from a fresh cache; and orders by a table of them."""
+"""What single switches cost by definition, and orders by a table."""
 
 from collections.abc import Sequence
 from itertools import pairwise

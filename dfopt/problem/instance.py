@@ -333,10 +333,8 @@ class Instance(Checked, dict=True):
         flags = [flag for flag in ("cold_start", "final_write_back") if getattr(self, flag)]
         penalty: object = self.penalty
         if isinstance(self.penalty, PenaltyMatrix):
-            count = len(self.penalty.types)
-            penalty = "matrix of 1 type" if count == 1 else f"matrix of {count} types"
-        tasks = "1 task" if self.task_count == 1 else f"{self.task_count:,} tasks"
-        cpus = "1 CPU" if self.cpus == 1 else f"{self.cpus:,} CPUs"
+            penalty = f"matrix of {counted(len(self.penalty.types), 'type')}"
+        tasks, cpus = counted(self.task_count, "task"), counted(self.cpus, "CPU")
         title = f"{self.name or 'instance'}: {tasks} on {cpus}, " + ", ".join(
             [str(self.objective), str(penalty), *flags]
         )

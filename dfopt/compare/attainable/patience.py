@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from dfopt.checks import LARGEST_TOTAL, check_integer
+from dfopt.compare.attainable.bound.start_windows import before_effects, causes_of
 from dfopt.compare.dispatches import NONE, Dispatches
 from dfopt.errors import InstanceError
 from dfopt.native.library import rows_of
@@ -99,7 +100,9 @@ def run_patiently(dispatches: Dispatches, patience: int) -> Dispatches:
             f"is {patience}, but for {len(dispatches)} dispatches it must be at most {longest}",
             place="patience",
         )
-    latest = _latest_for_all(dispatches)
+    # Those that wait for a dispatch may be in time, too.
+    is_limited = (dispatches.latest < NEVER).any()
+    latest = before_effects(causes_of(dispatches) if is_limited else [], dispatches.latest)
     reserved = np.zeros(len(dispatches), bool)
     haste = int(dispatches.length.max(initial=0))
     for _ in range(HASTES):
@@ -115,21 +118,6 @@ def run_patiently(dispatches: Dispatches, patience: int) -> Dispatches:
     # What is reserved together with all that it waits for starts as recorded at the latest.
     reserved |= _before(dispatches, dispatches.latest < NEVER, np.ones_like(late))
     return replayed(dispatches, patience, reserved=reserved, hurry_from=hurry_from)
-
-
-def _latest_for_all(dispatches: Dispatches) -> Integers:
-    """Return when each dispatch may start so that those which wait for it may be in time."""
-    if (dispatches.latest >= NEVER).all():
-        return dispatches.latest
-    latest, length = dispatches.latest.tolist(), dispatches.length.tolist()
-    offset, waker = dispatches.waker_offset.tolist(), dispatches.waker.tolist()
-    for dispatch, previous in reversed(list(enumerate(dispatches.previous.tolist()))):
-        if previous != NONE:
-            latest[previous] = min(latest[previous], latest[dispatch] - length[previous])
-        if waker[dispatch] != NONE:
-            woken_by = waker[dispatch]
-            latest[woken_by] = min(latest[woken_by], latest[dispatch] - offset[dispatch])
-    return np.array(latest, np.int64)
 
 
 def _before(dispatches: Dispatches, late: Flags, among: Flags) -> Flags:

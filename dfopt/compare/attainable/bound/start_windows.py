@@ -58,10 +58,10 @@ def start_windows(
     if not uses_lengths:
         return dispatches.ready_from, dispatches.latest_starts_for_bounds(wait)
     earliest, latest = dispatches.ready_from, dispatches.latest_starts_for_bounds(wait)
-    causes = _causes(dispatches, with_wakers=as_in_schedules)
+    causes = causes_of(dispatches, with_wakers=as_in_schedules)
     if as_in_schedules:
         earliest = dispatches.ready_by
-        latest = _before_effects(causes, dispatches.latest_starts(wait))
+        latest = before_effects(causes, dispatches.latest_starts(wait))
     earliest = _after_causes(causes, earliest)
     blocks = blocks_by_cpu(dispatches)
     for _ in range(MOST_ROUNDS):
@@ -94,7 +94,7 @@ def _after_causes(causes: Causes, ready: Integers) -> Integers:
     return np.array(times, np.int64)
 
 
-def _before_effects(causes: Causes, latest: Integers) -> Integers:
+def before_effects(causes: Causes, latest: Integers) -> Integers:
     """Return ``latest``, or when what has to come after has to come at the latest, if earlier."""
     times: list[int] = latest.tolist()
     for before, after, lag in reversed(causes):
@@ -102,7 +102,7 @@ def _before_effects(causes: Causes, latest: Integers) -> Integers:
     return np.array(times, np.int64)
 
 
-def _causes(dispatches: Dispatches, *, with_wakers: bool) -> Causes:
+def causes_of(dispatches: Dispatches, *, with_wakers: bool = True) -> Causes:
     """Return what has to come first: the dispatch before of the same task, and the waker."""
     found = []
     for before, lag in (
