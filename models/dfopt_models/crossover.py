@@ -342,19 +342,19 @@ class Difference(Record):
         reduced = self.reduced()
         if len(reduced.coefficients) <= 1:
             return ()
-        ends = [0.0, *reduced.turning_points(), 1.0]
-        signs = [reduced.sign(end) for end in ends]
-        found = []
-        for index, (end, sign) in enumerate(zip(ends, signs, strict=True)):
-            # Two neighbouring ends that are both 0 within rounding are one root. 0 is no root.
-            if index > 0 and sign == 0 and signs[index - 1] != 0:
-                above = next((after for after in signs[index:] if after), 0)
-                found.append(Root(end, signs[index - 1], above))
-        for below, above, low, high in zip(signs, signs[1:], ends, ends[1:], strict=False):
-            if below * above < 0:
-                v = brentq(reduced.value, low, high, xtol=TINY, rtol=RELATIVE, maxiter=MOST_STEPS)
-                found.append(Root(float(v), below, above))
-        return tuple(sorted(found))
+        places = [(v, reduced.sign(v)) for v in (0.0, *reduced.turning_points(), 1.0)]
+        places += [
+            (brentq(reduced.value, low, high, xtol=TINY, rtol=RELATIVE, maxiter=MOST_STEPS), 0)
+            for (low, below), (high, above) in pairwise(places)
+            if below * above < 0
+        ]
+        places.sort()
+        # Neighbouring places that are both 0 within rounding are one root. 0 is no root.
+        return tuple(
+            Root(v, below, next((after for place, after in places if place > v and after), 0))
+            for (_, below), (v, sign) in pairwise(places)
+            if below and not sign
+        )
 
 
 def difference(comparison: PolicyComparison, path: GrowthPath) -> Difference:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from heapq import heappop, heappush
+from itertools import chain
 from typing import Protocol
 
 import numpy as np
@@ -92,27 +94,20 @@ class GraphProgram:
         The work of each thread.
     successors
         The threads that wait for each thread.
-    predecessors
-        How many threads each thread waits for.
     """
 
     __slots__ = ("_left", "_seconds", "_successors", "_waits_for", "work")
 
-    def __init__(
-        self,
-        seconds: Sequence[float],
-        successors: Sequence[Sequence[int]],
-        predecessors: Sequence[int],
-    ) -> None:
+    def __init__(self, seconds: Sequence[float], successors: Sequence[Sequence[int]]) -> None:
         self._seconds = seconds
         self._successors = successors
-        self._waits_for = list(predecessors)
+        self._waits_for = Counter(chain.from_iterable(successors))
         self._left = len(seconds)
         self.work = sum(seconds)
 
     def begin(self) -> list[Thread]:
         """Return the threads without predecessors."""
-        first = [thread for thread, waits in enumerate(self._waits_for) if not waits]
+        first = [thread for thread in range(self._left) if not self._waits_for[thread]]
         return [(self._seconds[thread], thread) for thread in reversed(first)]
 
     def finish(self, number: int) -> list[Thread] | None:

@@ -137,10 +137,9 @@ class Blocks(ApplicationTable, tag="blocks"):
 
     def program(self, seed: int) -> PhaseProgram:
         """Return the threads of one run."""
-        return PhaseProgram(self._phases(np.random.default_rng(seed)))
-
-    def _phases(self, random: np.random.Generator) -> Iterator[list[float]]:
-        yield thread_seconds(random, self.threads, self.work / self.threads, self.variation)
+        random = np.random.default_rng(seed)
+        mean = self.work / self.threads
+        return PhaseProgram(iter([thread_seconds(random, self.threads, mean, self.variation)]))
 
 
 class TimeSteps(ApplicationTable, tag="time-steps"):
@@ -255,17 +254,15 @@ class WaveFront(ApplicationTable, tag="wave-front"):
         """Return the threads of one run."""
         cells = self.rows * self.columns
         successors = []
-        predecessors = []
         for row in range(self.rows):
             for column in range(self.columns):
                 cell = row * self.columns + column
                 right = (cell + 1,) if column + 1 < self.columns else ()
                 below = (cell + self.columns,) if row + 1 < self.rows else ()
                 successors.append(right + below)
-                predecessors.append((row > 0) + (column > 0))
         random = np.random.default_rng(seed)
         seconds = thread_seconds(random, cells, self.work / cells, self.variation)
-        return GraphProgram(seconds, successors, predecessors)
+        return GraphProgram(seconds, successors)
 
 
 class GraphFile(ApplicationTable, tag="graph"):
@@ -327,7 +324,6 @@ class ThreadGraph:
         return GraphProgram(
             [float(work) for _, work in self.graph.nodes(data="work")],
             [tuple(threads[later] for later in self.graph.successors(name)) for name in self.graph],
-            [degree for _, degree in self.graph.in_degree()],
         )
 
 
