@@ -3,6 +3,14 @@
 from collections.abc import Mapping
 
 from dfopt_models.formulas import Formula
+from dfopt_models.model import model_named
+
+
+def formula_named(name: str) -> Formula:
+    """Return a formula by its name, ``MODEL/FORMULA``."""
+    model, _, wanted = name.partition("/")
+    (formula,) = (each for each in model_named(model).formulas if each.name == wanted)
+    return formula
 
 
 def value_of(formula: Formula, numbers: Mapping[str, float]) -> float:

@@ -8,7 +8,7 @@ from docutils import nodes
 from docutils.parsers.rst import Directive
 
 from dfopt_models.errors import ModelError
-from dfopt_models.model import formula_named
+from dfopt_models.model import model_named
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -23,10 +23,12 @@ class ModelFormula(Directive):
         """Return the formula."""
         # The formula may change although the page does not.
         self.state.document.settings.env.note_reread()
+        model, _, name = self.arguments[0].partition("/")
         try:
-            text = formula_named(self.arguments[0]).latex()
-        except ModelError as error:
-            raise self.error(str(error)) from None
+            formulas = {formula.name: formula for formula in model_named(model).formulas}
+            text = formulas[name].latex()
+        except (ModelError, KeyError) as error:
+            raise self.error(f"there is no formula {self.arguments[0]}: {error}") from None
         return [nodes.math_block(text, text, nowrap=False, number=None, label=None)]
 
 

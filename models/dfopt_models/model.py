@@ -32,15 +32,8 @@ PositiveNumber = Annotated[float, msgspec.Meta(gt=0)]
 
 Parameters = TypeVar("Parameters", bound=DocumentPart)
 
-MODELS: Mapping[str, tuple[str, str]] = {
-    "response-time": ("dfopt_models.response_time", "RESPONSE_TIME"),
-    "crossover": ("dfopt_models.crossover", "CROSSOVER"),
-    "contention": ("dfopt_models.contention", "CONTENTION"),
-    "batching": ("dfopt_models.batching", "BATCHING"),
-    "counters": ("dfopt_models.counters", "COUNTERS"),
-    "queueing": ("dfopt_models.queueing", "QUEUEING"),
-}
-"""For each model: the module that it is in, and its name there."""
+MODELS = ("response-time", "crossover", "contention", "batching", "counters", "queueing")
+"""The models; each is a constant of its name in a module of its name."""
 
 
 ENDING = ".toml"
@@ -183,24 +176,9 @@ def model_named(name: str) -> AnalyticModel[Any]:
     """
     if name not in MODELS:
         raise ModelError(f"there is no model {name!r}; known are {', '.join(MODELS)}")
-    module, constant = MODELS[name]
-    model: AnalyticModel[Any] = getattr(import_module(module), constant)
+    own = name.replace("-", "_")
+    model: AnalyticModel[Any] = getattr(import_module(f"dfopt_models.{own}"), own.upper())
     return model
-
-
-def formula_named(name: str) -> Formula:
-    """Return a formula by its name, ``MODEL/FORMULA``.
-
-    Raises
-    ------
-    ModelError
-        When there is no such model or formula; the message names the existing ones.
-    """
-    model, _, wanted = name.partition("/")
-    known = {formula.name: formula for formula in model_named(model).formulas}
-    if wanted not in known:
-        raise ModelError(f"{model} has no formula {wanted!r}; known are {', '.join(known)}")
-    return known[wanted]
 
 
 def shipped_parameters(file_format: Format) -> tuple[str, ...]:

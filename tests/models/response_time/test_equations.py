@@ -18,7 +18,6 @@ from dfopt_models.crossover import (
 from dfopt_models.errors import ModelError
 from dfopt_models.formulas import exact
 from dfopt_models.growth import GrowthPath
-from dfopt_models.model import formula_named
 from dfopt_models.response_time import (
     RESPONSE_TIME,
     Case,
@@ -29,7 +28,7 @@ from dfopt_models.response_time import (
     today,
     waste_budget,
 )
-from tests.formulas import value_of
+from tests.formulas import formula_named, value_of
 from tests.strategies import cases, comparisons
 
 ANY, POLICY, BASELINE = today.symbols("case", "policy", "baseline")
