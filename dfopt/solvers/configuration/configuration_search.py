@@ -20,7 +20,7 @@ import random
 from collections.abc import Callable
 from contextlib import suppress
 
-from dfopt.problem.certificate import Certificate, CompleteSearch
+from dfopt.problem.certificate import Certificate, CompleteSearch, Proof
 from dfopt.problem.instance import Objective
 from dfopt.solvers import parts
 from dfopt.solvers.aggregation import Aggregation, task_classes
@@ -33,11 +33,7 @@ from dfopt.solvers.configuration.last_cpus import fill_last_cpus
 from dfopt.solvers.configuration.master import LpSolution
 from dfopt.solvers.configuration.pricing import PricedProblem
 from dfopt.solvers.configuration.pricing_data import PricingData
-from dfopt.solvers.configuration.proof_tree import (
-    branching_certificate,
-    claim,
-    shorter,
-)
+from dfopt.solvers.configuration.proof_tree import ProofCase, proof_of
 from dfopt.solvers.configuration.remaining_problem import RemainingProblem
 from dfopt.solvers.heuristics.local_search import walk_slowly
 from dfopt.solvers.search import Search
@@ -268,7 +264,7 @@ class ConfigurationSearch:
         try:
             columns = branching.search(solution, most_nodes)
             if columns is None:
-                self._refute_by_tree(limit, branching)
+                self._prove(branching.root, limit)
             elif not self._found(columns, limit):
                 # On a coarse cost grid contents seem cheaper than they are; and the LP does not
                 # know what idle CPUs cost.
@@ -328,12 +324,13 @@ class ConfigurationSearch:
         bounds = (self.search.lower_bound, limit)
         decide(self.search, lambda: CountModel(self.search, bounds), limit + 1)
 
-    def _refute_by_tree(self, limit: int, branching: BranchAndPrice) -> None:
+    def _prove(self, root: ProofCase, limit: int) -> None:
         """Report that no schedule keeps a limit, with the tree as the proof if it is not large."""
         certificate: Certificate = CompleteSearch(threshold=limit, solver="branch and price")
+        certificate = proof_of(root, self._problem, limit) or certificate
         try:
-            tree, problem, check = branching.root, branching.problem, self.search.check
-            certificate = branching_certificate(tree, problem, limit, check) or certificate
+            if isinstance(certificate, Proof):
+                certificate = proof_of(root, self._problem, limit, self.search.check) or certificate
         finally:
             # The bound is kept, whatever ends the search now.
             self.search.proved(limit + 1, certificate)
@@ -351,12 +348,8 @@ class ConfigurationSearch:
         refuted = priced.refuted(known, limit)
         if refuted < known:
             return
-        bound, certificate = claim(priced, refuted)
-        try:
-            certificate = shorter(priced, bound, certificate)
-        finally:
-            # The bound is kept, whatever ends the search now.
-            self.search.proved(bound, certificate)
+        proven = priced.bound(refuted) - 1
+        self._prove(ProofCase(self._problem.limits, priced.refutation(proven)), proven)
 
     def _reached(self, solution: LpSolution) -> int:
         """Return the least limit that the columns of a solution keep."""

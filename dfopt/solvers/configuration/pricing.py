@@ -177,8 +177,8 @@ class PricedProblem:
 
     def capacity(self, limit: int) -> int:
         """Return the most that all CPUs hold within ``limit``."""
-        bins = zip(self.bins(limit), self.problem.cpus, strict=True)
-        return sum(largest * number for largest, number in bins)
+        capacity: int = sum(map(mul, self.bins(limit), self.problem.cpus))
+        return capacity
 
     def surplus(self, limit: int) -> int:
         """Return the worth of everything less the most that the CPUs can hold."""
@@ -190,7 +190,14 @@ class PricedProblem:
 
     def refutation(self, limit: int) -> Refutation:
         """Return what is left of this where the prices refute ``limit``."""
-        return Refutation(self.problem, self.prices, self.capacity(limit))
+        return Refutation(self.problem, self.prices, self.bins(limit))
+
+    def bound(self, limit: int) -> int:
+        """Return the bound that these prices prove, where they refute ``limit``."""
+        if not self.prices.cost:
+            return limit + 1
+        unit = self.problem.data.common_unit
+        return -(-self.surplus(limit) // (self.prices.cost * unit)) * unit
 
     def refuted(self, least: int, limit: int) -> int:
         """Return the largest limit that is refuted, from ``least`` on; ``least`` − 1 if none is."""
@@ -222,11 +229,11 @@ class PricedProblem:
 
 @dataclass(frozen=True)
 class Refutation:
-    """Prices that refute a problem, and the most that all CPUs together hold at these prices."""
+    """Prices that refute a problem, and the most that a CPU of each group holds at these prices."""
 
     problem: RemainingProblem
     prices: Prices[Feature, int]
-    held: int
+    bins: tuple[int, ...]
 
     @cached_property
     def full_prices(self) -> Prices[Feature, int]:
@@ -267,7 +274,8 @@ class Refutation:
         for feature, price in prices.features.items():
             least, most = problem.range_of(feature)
             worth += price * (least if price > 0 else most)
-        return worth > self.held + prices.cost * data.largest_total(limit)
+        held: int = sum(map(mul, self.bins, problem.cpus))
+        return worth > held + prices.cost * data.largest_total(limit)
 
 
 def priced_options(

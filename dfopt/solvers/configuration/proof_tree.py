@@ -63,64 +63,17 @@ def smaller_prices(prices: Prices[Feature, int]) -> Iterator[Prices[Feature, int
     yield from (prices.rounded(scale / prices.cost) for scale in COST_SCALES)
 
 
-def claim(priced: PricedProblem, refuted: int) -> tuple[int, Proof]:
-    """Return the bound that prices prove, and these prices as the certificate.
-
-    Parameters
-    ----------
-    priced
-        The contents that CPUs can hold at some prices.
-    refuted
-        The largest limit that they refute.
-    """
-    if not priced.prices.cost:
-        return refuted + 1, _proof_of(priced, refuted + 1)
-    unit = priced.problem.data.common_unit
-    bound = -(-priced.surplus(refuted) // (priced.prices.cost * unit)) * unit
-    return bound, _proof_of(priced, bound)
-
-
-def shorter(priced: PricedProblem, bound: int, otherwise: Proof) -> Proof:
-    """Return a certificate of a bound in smaller numbers, or ``otherwise`` if there is none."""
-    smaller = in_smallest_numbers(priced.problem, priced.prices, bound - 1, priced.check)
-    return otherwise if smaller is None else _proof_of(smaller, bound)
-
-
-def in_smallest_numbers(
-    problem: RemainingProblem,
-    prices: Prices[Feature, int],
-    limit: int,
-    check: Callable[[], None],
-) -> PricedProblem | None:
-    """Return the smallest prices that still refute a limit; None if no rounded ones do."""
-
-    def attempt(smaller: Prices[Feature, int]) -> PricedProblem | None:
-        priced = PricedProblem(problem, smaller, check)
-        return priced if priced.refutes(limit) else None
-
-    return of_smallest_scale(attempt, smaller_prices(prices))
-
-
-def _proof_of(priced: PricedProblem, bound: int) -> Proof:
-    """Return prices as a proof without any fork."""
-    data = priced.problem.data
-    bins = [0] * data.aggregation.instance.cpus
-    for group, most in zip(data.groups, priced.bins(bound - 1), strict=True):
-        for cpu in group.cpus:
-            bins[cpu] = most
-    writer = _NodeWriter(data)
-    leaf = writer.leaf(priced.refutation(bound - 1), tuple(bins))
-    return writer.rows.proof([leaf], bound - 1)
-
-
 ProofCase = CountedCase[Feature, Refutation | None]
 """A node: how many CPUs may have some features, and why there is no schedule in this case."""
 
 
-def branching_certificate(
-    root: ProofCase, problem: RemainingProblem, limit: int, check: Callable[[], None]
+def proof_of(
+    root: ProofCase,
+    problem: RemainingProblem,
+    limit: int,
+    check: Callable[[], None] | None = None,
 ) -> Proof | None:
-    """Return a certificate for a tree of which all leaves are refuted; None if it is too large.
+    """Return a tree of which all leaves are refuted as a proof; None if it is too large.
 
     Parameters
     ----------
@@ -131,7 +84,8 @@ def branching_certificate(
     limit
         The limit that no schedule keeps.
     check
-        Called often; may end the work by an exception.
+        Called often while the smallest numbers are looked for; may end the work by an exception.
+        By default the leaves have the numbers that they were found with.
     """
     leaves = _pruned(root, problem, limit)
     if len(leaves) > MOST_LEAVES:
@@ -139,7 +93,11 @@ def branching_certificate(
     writer = _NodeWriter(problem.data)
 
     def leaf(case: ProofCase) -> Leaf:
-        return writer.leaf(_shorter(problem.within(case.limits), leaves[id(case)], limit, check))
+        refutation = leaves[id(case)]
+        if check is not None:
+            there = problem.within(case.limits)
+            refutation = in_smallest_numbers(refutation, there, limit, check)
+        return writer.leaf(refutation, has_bins=case is root)
 
     def fork(feature: Feature, at_most: int) -> Fork:
         return Fork(count=writer.count(feature), at_most=at_most)
@@ -165,8 +123,8 @@ def _pruned(root: ProofCase, problem: RemainingProblem, limit: int) -> dict[int,
     return {case: leaves[case] for case in needed if case in leaves}
 
 
-def _shorter(
-    problem: RemainingProblem, leaf: Refutation, limit: int, check: Callable[[], None]
+def in_smallest_numbers(
+    leaf: Refutation, problem: RemainingProblem, limit: int, check: Callable[[], None]
 ) -> Refutation:
     """Return a leaf in smaller numbers that refutes the problem too, if there is one."""
 
@@ -186,9 +144,11 @@ class _NodeWriter:
         self._types, self._classes = data.aggregation.types, data.aggregation.classes
         self.rows = ProofRows(Over.CONTENTS)
 
-    def leaf(self, refutation: Refutation, bins: tuple[int, ...] = ()) -> Leaf:
-        """Return the full prices of a refutation as a leaf."""
+    def leaf(self, refutation: Refutation, *, has_bins: bool) -> Leaf:
+        """Return the full prices of a refutation as a leaf, with what each CPU holds or without."""
         full = refutation.full_prices
+        groups = zip(self._data.groups, refutation.bins, strict=True)
+        bins = dict(sorted((cpu, most) for group, most in groups for cpu in group.cpus))
         weighed = [
             [
                 (self._types[number].example, weight)
@@ -204,7 +164,7 @@ class _NodeWriter:
             weights=self.rows.weights(self._data.aggregation.instance, weighed),
             prices=tuple(sorted(prices)),
             scale=full.cost or 1,
-            bin_weights=bins,
+            bin_weights=tuple(bins.values()) if has_bins else (),
         )
         # Without bin weights: what CPUs can hold is a sum of these numbers and of priced costs.
         return in_lowest_terms(leaf, weighs_costs=full.cost > 0)

@@ -22,6 +22,7 @@ from dfopt.solvers.branch_and_price.prices import Prices
 from dfopt.solvers.configuration.column_generation import ColumnGeneration
 from dfopt.solvers.configuration.contents import ColumnPool, Feature
 from dfopt.solvers.configuration.diving import Diving
+from dfopt.solvers.configuration.pricing import Refutation
 from dfopt.solvers.configuration.pricing_data import PricingData
 from dfopt.solvers.configuration.proof_tree import in_smallest_numbers
 from dfopt.solvers.configuration.remaining_problem import RemainingProblem, Stock
@@ -62,7 +63,7 @@ def packed_by_patterns(search: Search) -> Packing | Proof | None:
         return None
     if solution is None:
         assert relaxation.refuting is not None
-        return _weights(search, problem, relaxation.refuting.prices)
+        return _weights(search, relaxation.refuting)
     dive = Diving(problem, pool, 0, search.check, random.Random(search.seed))
     columns = dive.dive(solution, TURNS)
     if columns is None:
@@ -114,22 +115,19 @@ def _sizes_alone(instance: Instance) -> Instance:
     )
 
 
-def _weights(
-    search: Search, problem: RemainingProblem, prices: Prices[Feature, int]
-) -> Proof | None:
-    """Return prices as a certificate, in the smallest numbers that prove it."""
+def _weights(search: Search, refutation: Refutation) -> Proof:
+    """Return what refutes that the tasks fit as a proof, in the smallest numbers that prove it."""
+    problem = refutation.problem
+    smallest = in_smallest_numbers(refutation, problem, 0, search.check)
     unit, classes = search.instance.size_unit, problem.data.aggregation.classes
-    priced = in_smallest_numbers(problem, prices, 0, search.check)
-    if priced is None:
-        return None
     rows = ProofRows(Over.SIZES)
     leaf = Leaf(
         weights=tuple(
             (rows.of(TaskClass(size=one.size * unit)), weight)
-            for one, weight in zip(classes, priced.prices.weights, strict=True)
+            for one, weight in zip(classes, smallest.prices.weights, strict=True)
             if weight
         ),
-        bin_weights=priced.bins(0),
+        bin_weights=smallest.bins,
     )
     return rows.proof([leaf], None)
 
