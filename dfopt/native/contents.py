@@ -50,9 +50,7 @@ class Annealing(NativeObject):
     ) -> None: ...
 
     @native()
-    def walk(  # noqa: PLR0913, PLR0917
-        self, moves: int, temperature: float, cooling: float, goal: int, total: int, known: int
-    ) -> int:
+    def walk(self, moves: int, temperature: float, cooling: float, goal: int, known: int) -> int:
         """Try random moves, until the best schedule is within a goal; return its objective.
 
         Parameters
@@ -63,9 +61,6 @@ class Annealing(NativeObject):
             The temperature, by which it is multiplied before each move.
         goal
             The walk aims at one less than the best objective so far, down to the goal.
-        total
-            If it is not ``ANY``: the walk aims at costs of the CPUs within the goal, and at this
-            sum of them.
         known
             Only a schedule that costs less is kept.
         """

@@ -1,4 +1,4 @@
-"""Bounds by even shares are true and can be checked, and evening out leads to better schedules."""
+"""Bounds by even shares are true and can be checked."""
 
 from collections import Counter
 from contextlib import suppress
@@ -11,7 +11,6 @@ from dfopt.problem.certificate import CompleteSearch, Counting, EvenShares
 from dfopt.problem.result import FirstOf
 from dfopt.solvers.configuration import solve_by_configurations
 from dfopt.solvers.even_shares import counts_executions, even_share, share_evenly
-from dfopt.solvers.heuristics.local_search import Balancing
 from dfopt.solvers.matrix import bound_by_flow, choose_supports
 from dfopt.solvers.search import Search, SearchOver
 from dfopt.verify import verify
@@ -104,27 +103,6 @@ def test_the_inner_proof_is_checked() -> None:
     found = certified(instance, certificate, bound)
     assert not found.ok
     assert "certificate.proof: " in found.problems[0]
-
-
-def test_evening_out_finds_what_the_bound_allows() -> None:
-    instance = zipf(tasks=40, cpus=4, fragments=6, exec=30, objective=Objective.MAKESPAN, seed=1)
-    search = Search(instance)
-    search.found(_dealt(search))
-    before = search.objective
-    assert before is not None
-    balancing = Balancing(search, seed=1)
-    with suppress(SearchOver):
-        for _ in range(5):
-            balancing.run(None, 100_000)
-    assert search.objective is not None
-    assert search.objective < before
-    assert max(cpu.cost for cpu in search.schedule.cpus) == search.objective  # type: ignore[union-attr]
-
-
-def _dealt(search: Search) -> list[list[int]]:
-    """Return orders that deal tasks like cards."""
-    cards = [number for number, kind in enumerate(search.types) for _ in kind.names]
-    return [cards[cpu :: search.instance.cpus] for cpu in range(search.instance.cpus)]
 
 
 @pytest.mark.slow

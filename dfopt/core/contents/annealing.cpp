@@ -9,9 +9,6 @@ namespace {
 // The share of a CPU's cost that counts beside its excess over the target.
 constexpr double cost_share = 0.2;
 
-// Where CPUs are evened out, the share of moves that exchange tasks of one fragment.
-constexpr double within_fragment = 0.3;
-
 Cost excess(Cost cost, Cost target) { return std::max<Cost>(cost - target, 0); }
 
 } // namespace
@@ -24,11 +21,10 @@ void Annealing::set_target(Cost target) {
     }
 }
 
-Cost Annealing::walk(std::int64_t moves, double temperature, double cooling, Cost goal, Cost total,
+Cost Annealing::walk(std::int64_t moves, double temperature, double cooling, Cost goal,
                      Cost known) {
-    allowed_ = total;
     best_ = std::min(known, best_);
-    set_target(allowed_ == impossible ? std::max(goal, best_ - 1) : goal);
+    set_target(std::max(goal, best_ - 1));
     keep_best();
     for (; best_ > goal; --moves) {
         if (is_met()) set_target(std::max(goal, best_ - 1));
@@ -44,8 +40,7 @@ bool Annealing::is_met() const { return instance_.adds_up ? total_ <= target_ : 
 
 // Tries one random move.
 void Annealing::step(double temperature) {
-    const bool stays_within = allowed_ != impossible && moves_.random.uniform() < within_fragment;
-    const auto [cpu, other] = stays_within ? moves_.propose_within() : moves_.propose();
+    const auto [cpu, other] = moves_.propose();
     if (moves_.move.empty()) return;
     contents_.evaluate(moves_.move, cpu, Side::gains, after_);
     contents_.evaluate(moves_.move, other, Side::loses, other_after_);
@@ -63,10 +58,7 @@ double Annealing::rise(Cost before, Cost after, Cost other_before, Cost other_af
     if (instance_.adds_up) return static_cast<double>(growth);
     const Cost above = excess(after, target_) + excess(other_after, target_) -
                        excess(before, target_) - excess(other_before, target_);
-    if (allowed_ == impossible)
-        return cost_share * static_cast<double>(growth) + static_cast<double>(above);
-    return static_cast<double>(above + excess(total_ + growth, allowed_) -
-                               excess(total_, allowed_));
+    return cost_share * static_cast<double>(growth) + static_cast<double>(above);
 }
 
 // Makes the current move on a CPU.

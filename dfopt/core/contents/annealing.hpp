@@ -3,8 +3,7 @@
 // A move that makes things worse by r is made with the probability exp(-r / temperature)
 // (Metropolis et al. 1953; Kirkpatrick, Gelatt and Vecchi 1983). If the objective is the largest
 // cost of a CPU, "worse" is measured by how far the CPUs are above a target, one less than the best
-// objective so far, since most moves do not change the largest cost. Where CPUs are evened out, the
-// sum of all costs has a target too.
+// objective so far, since most moves do not change the largest cost.
 
 #pragma once
 
@@ -51,10 +50,8 @@ class Annealing {
     // one that costs less than `known` is kept as the best. Returns the best objective so far.
     //
     // The target is one less than that, down to the goal: to aim at a far goal from the start leads
-    // to worse schedules where it is out of reach. But if the sum of all costs shall be at most
-    // `total`, too, the goal is the target.
-    Cost walk(std::int64_t moves, double temperature, double cooling, Cost goal, Cost total,
-              Cost known);
+    // to worse schedules where it is out of reach.
+    Cost walk(std::int64_t moves, double temperature, double cooling, Cost goal, Cost known);
 
     // Returns what the CPUs hold now, or in the best schedule so far, by CPU and type.
     Rows<HeldByCpu> contents(bool best);
@@ -77,7 +74,6 @@ class Annealing {
 
     Cost target_ = 0;
     Cost total_ = 0; // of all CPUs
-    Cost allowed_ = impossible;
     AboveTarget above_;
     Cost best_ = impossible; // the best objective so far
     std::vector<std::vector<Held>> best_types_;

@@ -20,9 +20,6 @@ constexpr double one_way = 0.3;
 // is room for. Above, a whole part moves, and other tasks come back if there is too little room.
 constexpr double single = 0.4, equal = 0.6, unequal = 0.8;
 
-// At most 3 tasks of a fragment move between two CPUs that keep some of it.
-constexpr std::int64_t most_given = 3;
-
 // At most 6 single tasks of different sizes come back for those that move.
 constexpr int most_tasks_back = 6;
 
@@ -92,29 +89,6 @@ void Moves::exchange(Index cpu, Index part, Index other, double way) {
         if (owed > 0) move.clear();
     }
     net();
-}
-
-Pair Moves::propose_within() {
-    move.clear();
-    const Index cpu = first_cpu();
-    const auto& parts = contents_[cpu].parts;
-    if (parts.empty()) return {cpu, cpu};
-    const auto part = static_cast<Index>(random.below(std::ssize(parts)));
-    const auto holders = contents_.holders(parts[part].fragment);
-    const Index other = holders[random.below(std::ssize(holders))];
-    if (other == cpu) return {cpu, cpu};
-    const auto& others = contents_[other].parts;
-    const auto other_part =
-        std::ranges::lower_bound(others, parts[part].fragment, std::less<>{}, &Part::fragment);
-    const std::int64_t given =
-        std::min<std::int64_t>(parts[part].size, 1 + random.below(most_given));
-    const std::int64_t wanted = given - room(other) + random.below(room(cpu) + room(other) + 1);
-    const std::int64_t taken = std::clamp<std::int64_t>(wanted, 0, other_part->size);
-    if (given - taken > room(other)) return {cpu, other};
-    pick(cpu, part, given, Side::loses);
-    if (taken > 0) pick(other, static_cast<Index>(other_part - others.begin()), taken, Side::gains);
-    net();
-    return {cpu, other};
 }
 
 // Makes up a move of tasks of different sizes; nothing if there is no room for it.

@@ -58,9 +58,6 @@ class Moves {
     // Makes up a random move and returns its CPUs. There may be nothing in it.
     Pair propose();
 
-    // Makes up an exchange of tasks of one fragment, of which two CPUs hold some.
-    Pair propose_within();
-
     Move move; // the current one
     Random random;
 

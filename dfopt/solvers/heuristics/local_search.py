@@ -11,7 +11,6 @@ import logging
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from random import Random
 from types import TracebackType
 
 import numpy as np
@@ -181,13 +180,9 @@ class LocalSearch:
     def _walk(self, moves: int, temperature: float, cooling: float, goal: int) -> int:
         """Walk on; return the best objective."""
         known = self.search.objective
-        walk = moves, temperature, cooling, goal, self._total(goal)
-        self._best = self._annealing.walk(*walk, ANY if known is None else known)
+        known = ANY if known is None else known
+        self._best = self._annealing.walk(moves, temperature, cooling, goal, known)
         return self._best
-
-    def _total(self, goal: int) -> int:
-        """Return the most that all CPUs may cost together."""
-        return ANY
 
     def _report(self) -> None:
         """Report the best contents if they are news."""
@@ -313,55 +308,3 @@ def _visit(form: ClosedForm, search: Search) -> float:
     mean = sum(count * costs.base for count, costs in weighted) / tasks
     spread = sum(count * abs(costs.base - mean) for count, costs in weighted) / tasks
     return max(1.0, visit, spread)
-
-
-NEAR = 3
-"""A walk aims at most 3 units below the best schedule."""
-
-
-class Balancing(LocalSearch):
-    """Walks that even out the CPUs; each goes on from where the one before ended.
-
-    At a target z for the costs of all m CPUs, no more than m·z is left for all of them together. So
-    a schedule within the target needs a small total penalty, and CPUs that are even to within the
-    few units which that leaves. A walk aims at both: the *badness* of contents is what CPUs cost
-    above the target, and what all cost together above m·z. Many moves exchange tasks of one
-    fragment, of which two CPUs hold some, since these hardly change any penalty.
-
-    Temperatures are shares of what tasks differ by, or of a visit.
-
-    Parameters
-    ----------
-    search
-        Of an instance with penalty f or g under makespan, in which no task waits or has a size.
-    seed
-        Seed of the random moves.
-    """
-
-    HOT, COLD = 0.25, 0.04
-
-    def __init__(self, search: Search, seed: int = 0) -> None:
-        super().__init__(search, seed)
-        self._random = Random(seed)
-
-    def run(
-        self,
-        target: int | None,
-        moves: int,
-        over: Callable[[], bool] | None = None,
-        hot: float | None = None,
-    ) -> bool:
-        """Walk once, from hot to cold; return whether anything better was found.
-
-        With None for the target one between the bound and the best schedule is drawn.
-        """
-        best = self.search.objective
-        assert best is not None
-        if target is None:
-            least = max(self.search.lower_bound, best - NEAR)
-            target = self._random.randrange(least, max(best, least + 1))
-        super().run(target, moves, over, hot)
-        return self.search.objective != best
-
-    def _total(self, goal: int) -> int:
-        return goal * self.search.instance.cpus
