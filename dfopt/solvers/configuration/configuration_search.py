@@ -20,22 +20,24 @@ import random
 from collections.abc import Callable
 from contextlib import suppress
 
+from dfopt.errors import MethodError
 from dfopt.problem.certificate import Certificate, CompleteSearch, Proof
 from dfopt.problem.instance import Objective
+from dfopt.problem.penalties import PenaltyMatrix
 from dfopt.solvers import parts
-from dfopt.solvers.aggregation import Aggregation, task_classes
+from dfopt.solvers.aggregation import Aggregation, has_moderate_sizes, task_classes
 from dfopt.solvers.branch_and_price.linear_program import Undecided
 from dfopt.solvers.configuration.branch_and_price import BranchAndPrice
 from dfopt.solvers.configuration.column_generation import ColumnGeneration
 from dfopt.solvers.configuration.contents import Column, ColumnPool, columns_of, orders_of
-from dfopt.solvers.configuration.diving import Diving
-from dfopt.solvers.configuration.last_cpus import fill_last_cpus
+from dfopt.solvers.configuration.diving import Diving, fill_last_cpus
 from dfopt.solvers.configuration.master import LpSolution
 from dfopt.solvers.configuration.pricing import PricedProblem
 from dfopt.solvers.configuration.pricing_data import PricingData
 from dfopt.solvers.configuration.proof_tree import ProofCase, proof_of
 from dfopt.solvers.configuration.remaining_problem import RemainingProblem
-from dfopt.solvers.heuristics.local_search import walk_slowly
+from dfopt.solvers.heuristics import first_schedule
+from dfopt.solvers.heuristics.local_search import walk_slowly, walking_beside
 from dfopt.solvers.search import Search
 
 FEW = 4
@@ -74,6 +76,59 @@ log = logging.getLogger(__name__)
 
 class Overtaken(Exception):  # noqa: N818 - good news
     """The search beside this one has found a schedule within the limit that is being decided."""
+
+
+def solve_by_configurations(search: Search) -> None:
+    """Find and prove the optimum by the configuration LP, dives, and branch and price.
+
+    Raises
+    ------
+    MethodError
+        Under a matrix, with releases or precedence, and where sizes are too large.
+    """
+    instance = search.instance
+    if isinstance(instance.penalty, PenaltyMatrix) or instance.is_timed:
+        raise MethodError(
+            "configuration is made for the penalties f and g without releases and precedence; "
+            "use cp-sat or auto",
+            place="method",
+        )
+    if not has_moderate_sizes(search):
+        raise MethodError(
+            "the sizes are too large for configuration, whose tables grow with the capacity; "
+            "use a coarser unit, or cp-sat or auto",
+            place="method",
+        )
+    if search.schedule is None:
+        search.enter("local search")
+        first_schedule.improve(search, effort=0.2 if search.workers > 1 else 1.0)
+    search.check()
+    with walking_beside(search):
+        settle_idle_costs(search)
+        ConfigurationSearch(search).solve()
+
+
+def settle_idle_costs(search: Search) -> None:
+    """Let the count model decide where the costs of idle CPUs matter.
+
+    A CPU that runs nothing may have to write back what its cache held at the start. The linear
+    program assumes that an idle CPU costs nothing. That does no harm where the limit is at least
+    the cost of an idle CPU.
+    """
+    idle = max(start.idle for start in search.form.starts)
+    if search.lower_bound >= idle:
+        return
+    from dfopt.solvers.cp_sat.count_model import CountModel
+    from dfopt.solvers.cp_sat.runner import decide, minimise
+
+    search.enter("count model")
+    assert search.objective is not None
+    if search.instance.objective is not Objective.TOTAL_PENALTY and search.objective > idle:
+        bounds = (search.lower_bound, idle - 1)
+        if not decide(search, lambda: CountModel(search, bounds), idle):
+            return
+    minimise(search, lambda bounds: CountModel(search, bounds))
+    search.check()
 
 
 class ConfigurationSearch:

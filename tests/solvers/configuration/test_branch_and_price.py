@@ -16,7 +16,11 @@ from dfopt.solvers.branch_and_price.prices import Prices, Solution
 from dfopt.solvers.configuration import branch_and_price, solve_by_configurations
 from dfopt.solvers.configuration.branch_and_price import BranchAndPrice
 from dfopt.solvers.configuration.column_generation import ColumnGeneration
-from dfopt.solvers.configuration.configuration_search import ConfigurationSearch, Overtaken
+from dfopt.solvers.configuration.configuration_search import (
+    ConfigurationSearch,
+    Overtaken,
+    settle_idle_costs,
+)
 from dfopt.solvers.configuration.contents import (
     RULES,
     Column,
@@ -30,7 +34,6 @@ from dfopt.solvers.configuration.contents import (
 from dfopt.solvers.configuration.diving import Diving
 from dfopt.solvers.configuration.master import LpSolution
 from dfopt.solvers.configuration.remaining_problem import RemainingProblem
-from dfopt.solvers.configuration.solve import settle_idle_costs
 from dfopt.solvers.search import Search, SearchOver
 from tests.solvers.configuration.enumeration import limited
 from tests.solvers.configuration.proofs import checked

@@ -5,12 +5,11 @@ import pytest
 from dfopt import replace
 from dfopt.generate import zipf
 from dfopt.problem.instance import Instance, Objective
-from dfopt.solvers.configuration import last_cpus
+from dfopt.solvers.configuration import diving
 from dfopt.solvers.configuration.column_generation import NEARLY, ColumnGeneration
 from dfopt.solvers.configuration.configuration_search import ConfigurationSearch
 from dfopt.solvers.configuration.contents import ColumnPool, columns_of
-from dfopt.solvers.configuration.diving import Diving
-from dfopt.solvers.configuration.last_cpus import fill_last_cpus
+from dfopt.solvers.configuration.diving import Diving, fill_last_cpus
 from dfopt.solvers.configuration.pricing_data import PricingData
 from dfopt.solvers.configuration.remaining_problem import RemainingProblem
 from dfopt.solvers.search import Search
@@ -42,7 +41,7 @@ def test_last_cpus_are_filled_beside_what_is_fixed() -> None:
 
 
 def test_filling_gives_schedules_whatever_the_instance(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(last_cpus, "MOVES_PER_CPU", 300)
+    monkeypatch.setattr(diving, "MOVES_PER_CPU", 300)
     improved = 0
     for instance in drawn_instances(150, seed=71, most_tasks=7, kinds=("f", "g")):
         if instance.is_timed or instance.cpus == 1:
