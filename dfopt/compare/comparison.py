@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, get_args
 from msgspec import Meta, field
 
 from dfopt.checks import described
-from dfopt.compare.attainable.frontier import Scheduling, WaitingFrontier
+from dfopt.compare.attainable.frontier import FrontierRow, Scheduling, WaitingFrontier
 from dfopt.compare.comparison_parts import (
     Cause,
     Causes,
@@ -24,11 +24,13 @@ from dfopt.compare.cost_model import CostModel, capacity_words, cost_words, unma
 from dfopt.compare.domains import DomainComparison
 from dfopt.compare.part_tables import (
     DOMAINS,
+    FRONTIER,
     MOST_CPUS,
     ORDER_KEPT,
     PARALLEL,
     SCHEDULES,
     SERVICE,
+    SWITCHES,
     WINDOWS,
     WITH_SWITCHES,
     causes_table,
@@ -36,14 +38,13 @@ from dfopt.compare.part_tables import (
     cpus_table,
     domains_table,
     fragments_table,
-    frontier_table,
     left_out,
     main_cause,
     meanings,
     order_kept_table,
     outcome_table,
+    row_name,
     service_table,
-    switches_table,
     windows_table,
     with_order_alone,
 )
@@ -54,7 +55,7 @@ from dfopt.files.storage import shown_name
 from dfopt.files.strict import Document
 from dfopt.render import FrameLibrary, counted, frame, html, share, terminal_text
 from dfopt.structs import NULLABLE, REQUIRED, DocumentPart, Natural, Share, written
-from dfopt.table import Table, Value, columns, facts, side_by_side
+from dfopt.table import COST, TIME, Table, Value, columns, facts, side_by_side, table_of
 from dfopt.time_units import readable_time
 from dfopt.trace.quality import LabelledQuality
 from dfopt.trace.service import Service
@@ -197,20 +198,32 @@ class Comparison(DocumentPart):
 
     def table(self, part: FramePart) -> Table:
         """Return a part with all its columns; see :meth:`to_frame`."""
-        paid, cost, time = self.realised.total, self.cost_unit, self.time_unit
-        frontier = self.known_frontier
+        paid, frontier = self.realised.total, self.known_frontier
         domains = self.domains or DomainComparison(domains=(), arrivals=0, windows=())
         rows = (*frontier.rows, *frontier.patience)
         make: dict[FramePart, Callable[[], Table]] = {
-            "causes": lambda: causes_table(self.causes, paid, cost),
-            "fragments": lambda: fragments_table(self.fragments, paid, cost, time),
-            "cpus": lambda: cpus_table(self.cpus, paid, cost, time),
-            "frontier": lambda: frontier_table(rows, cost, time, self.assumed),
-            "windows": lambda: windows_table(self.windows, cost),
+            "causes": lambda: causes_table(self.causes, paid),
+            "fragments": lambda: fragments_table(self.fragments, paid),
+            "cpus": lambda: cpus_table(self.cpus, paid),
+            "frontier": lambda: self._schedules("What was attainable", rows, FRONTIER),
+            "windows": lambda: windows_table(self.windows),
             "domains": lambda: domains_table(domains),
             "trace": self._summary,
         }
-        return make[part]()
+        return self._in_units(make[part]())
+
+    def _schedules(
+        self, title: str, rows: Sequence[FrontierRow], shown: Mapping[str, str]
+    ) -> Table:
+        """Return a table of schedules, by their names."""
+        names = [row_name(row, self.time_unit, self.assumed) for row in rows]
+        return table_of(title, rows, shown).after("schedule", names)
+
+    def _in_units(self, table: Table) -> Table:
+        """Return a table whose costs and times have the units of the comparison."""
+        units: dict[object, str] = {COST: self.cost_unit, TIME: self.time_unit or ""}
+        shown = [replace(column, unit=units.get(column.format, "")) for column in table.columns]
+        return replace(table, columns=shown)
 
     def tables(self, *, with_windows: bool = False, verbose: bool = False) -> list[Table]:
         """Return what a comparison says, from top to bottom.
@@ -228,7 +241,6 @@ class Comparison(DocumentPart):
 
     def shown(self, *, with_windows: bool = False, verbose: bool = False) -> dict[str, Table]:
         """Return :meth:`tables`, by what they are about."""
-        paid, cost, time = self.realised.total, self.cost_unit, self.time_unit
         frontier = self.known_frontier
         with_windows = with_windows or not frontier.rows
         first = {"trace": self.name, **self.conclusion()}
@@ -238,13 +250,17 @@ class Comparison(DocumentPart):
             "subject": facts({**first, **subject}),
             "frontier": attainable if attainable.rows else Table("", notes=attainable.notes),
             "switches": replace(
-                switches_table(frontier.rows, time, self.assumed),
+                self._schedules(
+                    "With the time of switches",
+                    [row for row in frontier.rows if row.with_switches],
+                    SWITCHES,
+                ),
                 notes=[WITH_SWITCHES] if verbose else [],
             ),
         }
         lost, free = self._losses(verbose=verbose), {}
         if with_windows and self.order_kept is not None:
-            table = order_kept_table(self.order_kept, paid, cost)
+            table = order_kept_table(self.order_kept, self.realised.total)
             free["order kept"] = replace(table, notes=ORDER_KEPT if verbose else ())
         if with_windows:
             free["windows"] = self.possible("balanced", "proven", "count", verbose=verbose)
@@ -252,9 +268,9 @@ class Comparison(DocumentPart):
         if self.domains is not None:
             found["domains"] = replace(self.table("domains"), notes=DOMAINS if verbose else ())
         if verbose and self.service is not None:
-            found["service"] = replace(service_table(self.service, time), notes=SERVICE)
+            found["service"] = replace(service_table(self.service), notes=SERVICE)
         return {
-            part: table
+            part: self._in_units(table)
             for part, table in found.items()
             if table.rows or (table.notes and not table.columns)
         }
@@ -285,7 +301,8 @@ class Comparison(DocumentPart):
 
     def outcome(self) -> Table:
         """Return what was paid, attainable and impossible as figures, in one row."""
-        return outcome_table(self.name, self.known_frontier, self.realised.total, self.cost_unit)
+        table = outcome_table(self.name, self.known_frontier, self.realised.total)
+        return self._in_units(table)
 
     def attainable(self, *shown: str, verbose: bool = False) -> Table:
         """Return what schedules cost that keep cause and effect; see :meth:`tables`.
@@ -304,8 +321,8 @@ class Comparison(DocumentPart):
                 evicts=model.unmanaged == "evict",
                 unlabelled=self.unlabelled_share,
             )
-        table = frontier_table(rows, self.cost_unit, self.time_unit, self.assumed)
-        return replace(table.only(*shown), notes=notes)
+        table = self._schedules("What was attainable", rows, FRONTIER)
+        return self._in_units(replace(table.only(*shown), notes=notes))
 
     def possible(self, *more: str, verbose: bool = False) -> Table:
         """Return what was possible in windows in any order, with ``more`` columns."""
@@ -416,9 +433,9 @@ class Comparison(DocumentPart):
         row: dict[str, Value] = {
             "dispatches": self.dispatches,
             "managed": self.managed,
-            f"realised total [{self.cost_unit}] :cost": total,
-            f"realised max [{self.cost_unit}] :cost": realised.worst,
-            f"cost of each [{self.cost_unit}] :cost": total / max(1, self.managed),
+            "realised total :cost": total,
+            "realised max :cost": realised.worst,
+            "cost of each :cost": total / max(1, self.managed),
             "switches": realised.switches,
             "unlabelled share :.1%": self.unlabelled_share,
             "parallel :.1%": self.parallel_share,
@@ -431,8 +448,7 @@ class Comparison(DocumentPart):
             ("response", service and service.response, ("mean", "p99", "longest")),
         ):
             for kind in kinds:
-                heading = f"{name} {kind} [{self.time_unit or ''}] :time"
-                row[heading] = getattr(figures, kind, None)
+                row[f"{name} {kind} :time"] = getattr(figures, kind, None)
         row["fairness :.2f"] = getattr(service, "fairness", None)
         row["migrations"] = getattr(service, "migrations", None)
         return Table("", columns(*row), [list(row.values())])

@@ -96,51 +96,37 @@ ORDER_FREE = "Order-free windows: even before a task was woken"
 NO_RATIO = "–: no ratio: the bound is 0, so it says nothing"
 
 
-def frontier_table(
-    rows: Sequence[FrontierRow], cost_unit: str, time_unit: str | None, assumed: Assumed | None
-) -> Table:
-    """Return what each schedule costs, what is proven about it, and how long dispatches wait."""
-    time = f"[{time_unit or ''}] :time"
-    shown = {
-        "scheduling": "scheduling",
-        "wait": f"wait {time}",
-        "patience": f"patience {time}",
-        "cost": f"cost [{cost_unit}] :cost",
-        "bound": f"bound [{cost_unit}] :cost",
-        "bound_with_lengths": f"bound with lengths [{cost_unit}] :cost",
-        "is_optimal": "is optimal",
-        "dispatches": "dispatches",
-        "total_wait": f"total wait {time}",
-        "mean_wait": f"mean wait {time}",
-        "p99_wait": f"p99 wait {time}",
-        "parallel_share": "parallel :.1%",
-    }
-    table = table_of("What was attainable", rows, shown)
-    return table.after("schedule", [row_name(row, time_unit, assumed) for row in rows])
+FRONTIER = {
+    "scheduling": "scheduling",
+    "wait": "wait :time",
+    "patience": "patience :time",
+    "cost": "cost :cost",
+    "bound": "bound :cost",
+    "bound_with_lengths": "bound with lengths :cost",
+    "is_optimal": "is optimal",
+    "dispatches": "dispatches",
+    "total_wait": "total wait :time",
+    "mean_wait": "mean wait :time",
+    "p99_wait": "p99 wait :time",
+    "parallel_share": "parallel :.1%",
+}
+"""What each schedule costs, what is proven about it, and how long dispatches wait."""
+
+SWITCHES = {
+    "dispatches": "dispatches",
+    "switches": "switches",
+    "with_switches.later": "later",
+    "with_switches.latest_by": "by at most :time",
+    "with_switches.mean_wait": "mean wait :time",
+    "with_switches.p99_wait": "p99 wait :time",
+}
+"""What becomes of each schedule when its switches take time."""
 
 
 def row_name(row: FrontierRow, unit: str | None, assumed: Assumed | None) -> str:
     """Return what a row of a comparison is called; nothing is recorded that was assumed."""
     is_assumed = row.scheduling is Scheduling.RECORDED and assumed is not None
     return "assumed" if is_assumed else row.name(unit)
-
-
-def switches_table(
-    rows: Sequence[FrontierRow], time_unit: str | None, assumed: Assumed | None
-) -> Table:
-    """Return what becomes of each schedule when its switches take time, where that is known."""
-    timed = [row for row in rows if row.with_switches]
-    time = f"[{time_unit or ''}] :time"
-    shown = {
-        "dispatches": "dispatches",
-        "switches": "switches",
-        "with_switches.later": "later",
-        "with_switches.latest_by": f"by at most {time}",
-        "with_switches.mean_wait": f"mean wait {time}",
-        "with_switches.p99_wait": f"p99 wait {time}",
-    }
-    table = table_of("With the time of switches", timed, shown)
-    return table.after("schedule", [row_name(row, time_unit, assumed) for row in timed])
 
 
 def with_order_alone(frontier: WaitingFrontier) -> list[FrontierRow]:
@@ -174,15 +160,15 @@ def best_of(frontier: WaitingFrontier) -> FrontierRow | None:
     return found.get(Scheduling.NOBODY_LATER) or found.get(Scheduling.SAME_TIMELINE)
 
 
-def outcome_table(name: str, frontier: WaitingFrontier, paid: int, unit: str) -> Table:
+def outcome_table(name: str, frontier: WaitingFrontier, paid: int) -> Table:
     """Return what was paid, what was attainable and what is impossible as figures."""
     best = best_of(frontier)
     found: list[Value] = [None, None, None]
     if best is not None:
         last = frontier.rows[-1]
         found = [best.cost, proven(best), None if last.patience is None else last.cost]
-    headings = ("paid", "attainable", "impossible below", "by a rule")
-    return Table(name, columns(*(f"{each} [{unit}] :cost" for each in headings)), [(paid, *found)])
+    headings = ("paid :cost", "attainable :cost", "impossible below :cost", "by a rule :cost")
+    return Table(name, columns(*headings), [(paid, *found)])
 
 
 def proven(row: FrontierRow) -> int:
@@ -289,7 +275,7 @@ def meanings(
     ]
 
 
-def windows_table(windows: Sequence[WindowResult], unit: str) -> Table:
+def windows_table(windows: Sequence[WindowResult]) -> Table:
     """Return what was possible if the order within a window did not matter."""
     rows = [
         (
@@ -303,17 +289,16 @@ def windows_table(windows: Sequence[WindowResult], unit: str) -> Table:
         for window in windows
     ]
     headings = (
-        *("window", "count", f"realised [{unit}] :cost", f"bound [{unit}] :cost", "ratio :ratio"),
-        *(f"rolling [{unit}] :cost", "rolling ratio :ratio", f"balanced [{unit}] :cost"),
-        *(f"difference [{unit}] :cost", "proven :.1%", "closed", "balanced closed"),
-        "rolling closed",
+        *("window", "count", "realised :cost", "bound :cost", "ratio :ratio", "rolling :cost"),
+        *("rolling ratio :ratio", "balanced :cost", "difference :cost", "proven :.1%", "closed"),
+        *("balanced closed", "rolling closed"),
     )
     # If no window has a ratio, there is no such column.
     notes = [NO_RATIO] if len({window.ratio is None for window in windows}) > 1 else []
     return Table(ORDER_FREE, columns(*headings), rows, notes)
 
 
-def order_kept_table(kept: OrderKept, paid: int, unit: str) -> Table:
+def order_kept_table(kept: OrderKept, paid: int) -> Table:
     """Return what choosing CPUs alone would have saved, at best and without look-ahead."""
     found = [("best", kept.best, kept.bound), ("online", kept.online, None)]
     rows = [
@@ -322,8 +307,8 @@ def order_kept_table(kept: OrderKept, paid: int, unit: str) -> Table:
         if cost is not None
         for ratio in [cost_ratio(paid, cost)]
     ]
-    headings = ("order kept", f"cost [{unit}] :cost", f"bound [{unit}] :cost", "ratio :ratio")
-    return Table("Other CPUs, the same order", columns(*headings), rows)
+    headings = columns("order kept", "cost :cost", "bound :cost", "ratio :ratio")
+    return Table("Other CPUs, the same order", headings, rows)
 
 
 def by_size(causes: Mapping[Cause, int]) -> list[tuple[Cause, int]]:
@@ -340,46 +325,34 @@ def main_cause(causes: Mapping[Cause, int]) -> tuple[Cause | None, int]:
     return next((item for item in by_size(causes) if item[1]), (None, 0))
 
 
-def causes_table(causes: Mapping[Cause, int], paid: int, unit: str) -> Table:
+def causes_table(causes: Mapping[Cause, int], paid: int) -> Table:
     """Return the cost of each cause, and what those mean that cost something."""
     found = by_size(causes)
     rows = [(cause, cost, cost / paid if paid else None) for cause, cost in found]
     notes = [f"{cause}: {cause.meaning}" for cause, cost in found if cost]
-    headings = columns("cause", f"cost [{unit}] :cost", "share :.1%")
+    headings = columns("cause", "cost :cost", "share :.1%")
     return Table("What it was lost to", headings, rows, notes)
 
 
-def fragments_table(
-    fragments: Sequence[FragmentResult], paid: int, cost_unit: str, time_unit: str | None
-) -> Table:
+def fragments_table(fragments: Sequence[FragmentResult], paid: int) -> Table:
     """Return who used each fragment, and what was paid for it."""
     first = {"df": "df", "name": "name", "dispatches": "dispatches", "tasks": "tasks"}
-    table = _paid(fragments, {**first, "cpus": "CPUs"}, paid, cost_unit, time_unit)
+    table = _paid(fragments, {**first, "cpus": "CPUs"}, paid)
     return table.after("fragment", [title(one.df, one.name, one.comms) for one in fragments])
 
 
-def cpus_table(
-    cpus: Sequence[CpuResult], paid: int, cost_unit: str, time_unit: str | None
-) -> Table:
+def cpus_table(cpus: Sequence[CpuResult], paid: int) -> Table:
     """Return what each CPU did and paid."""
     if len(cpus) > MOST_CPUS:
         cpus = sorted(cpus, key=lambda found: (-found.cost, found.cpu))
     first = {"cpu": "CPU", "dispatches": "dispatches", "managed": "managed"}
-    return _paid(cpus, {**first, "fragments": "fragments"}, paid, cost_unit, time_unit)
+    return _paid(cpus, {**first, "fragments": "fragments"}, paid)
 
 
 def _paid(
-    parts: Sequence[FragmentResult | CpuResult],
-    first: Mapping[str, str],
-    paid: int,
-    cost_unit: str,
-    time_unit: str | None,
+    parts: Sequence[FragmentResult | CpuResult], first: Mapping[str, str], paid: int
 ) -> Table:
-    shown = {
-        "run_time": f"run time [{time_unit or ''}] :time",
-        "switches": "switches",
-        "cost": f"cost [{cost_unit}] :cost",
-    }
+    shown = {"run_time": "run time :time", "switches": "switches", "cost": "cost :cost"}
     table = table_of("", parts, {**first, **shown})
     rows = [
         (*row, one.cost / paid if paid else None, getattr(main_cause(one.causes)[0], "short", None))
@@ -406,17 +379,17 @@ def domains_table(domains: DomainComparison) -> Table:
     return Table(f"Cache domains: CPUs {where}", columns(*headings), rows)
 
 
-def service_table(service: Service, unit: str | None) -> Table:
+def service_table(service: Service) -> Table:
     """Return for how long tasks waited, and how long it took to serve them."""
     latency, response = service.wakeup_latency, service.response
     # Kernel traces end amid bursts, and who sleeps is not always done: only --json has theirs.
     if latency is None or response is None or response.count != latency.count:
         response = None
     found = {"latency": latency, "wait": service.wait, "response": response}
-    times = (f"{name} [{unit or ''}] :time" for name in ("mean", "p50", "p99", "longest"))
+    headings = columns("time", "count", "mean :time", "p50 :time", "p99 :time", "longest :time")
     rows = [
         (name, times.count, times.mean, times.p50, times.p99, times.longest)
         for name, times in found.items()
         if times is not None
     ]
-    return Table(SERVED, columns("time", "count", *times), rows)
+    return Table(SERVED, headings, rows)
