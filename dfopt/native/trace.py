@@ -40,12 +40,14 @@ PLACEMENT = row("start", "cpu")
 SLOTS = row("first", "last")
 
 DISPATCH = row(
-    "cpu", "start", "length", "fragment", "ready_by", "previous", "waker", "waker_offset"
-)
+    "cpu", "start", "length", "fragment", "ready_by", "previous", "waker", "waker_offset",
+    "entry", "exit", "always", "first", "last",
+)  # fmt: skip
 CUT_TIME = row("cpu", "time")
+BOUNDS = row("total", "each", "most_long")
 
 NEVER = 2**62
-"""For the patient rule: a time after everything that happens."""
+"""A time after everything that happens."""
 
 DISPATCHES_A_CALL, EVENTS_A_CALL = 32, 10_000
 """To place 32 dispatches takes some milliseconds; so do 10,000 events of the patient rule."""
@@ -124,6 +126,115 @@ class BeamSearch(NativeObject):
     @native()
     def best(self, placements: Rows, changes: Integers) -> int:
         """Write a :class:`SearchedSection`; return whether there is one."""
+
+
+class TraceRows(NamedTuple):
+    """A schedule of a trace with k dispatches that may move, and what limits other ones.
+
+    Parameters
+    ----------
+    dispatches
+        Rows ``DISPATCH``, shape (k,): those that may move, each after ``previous`` and ``waker``.
+    fixed
+        Rows ``DISPATCH``: what keeps its CPU and its time, by CPU and start.
+    cuts
+        Rows ``CUT_TIME``, by CPU and time.
+    latest
+        Shape (k,): their latest starts, or ``NEVER``.
+    matrix, fragments
+        Costs between fragments and their number, or of shape (0, 0) and 0.
+    cpus
+        The number of CPUs.
+    """
+
+    dispatches: Rows
+    fixed: Rows
+    cuts: Rows
+    latest: Integers
+    matrix: Integers
+    fragments: int
+    cpus: int
+
+
+class ScheduleAnnealing(NativeObject):
+    """Simulated annealing over the orders in which CPUs run dispatches, see ``core/annealing``.
+
+    Parameters
+    ----------
+    dispatches, fixed, cuts, latest, matrix, fragments, cpus
+        See :class:`TraceRows`.
+    bounds
+        One row ``BOUNDS``: at most this sum of waits; a wait above this is long; at most this
+        number of long waits.
+    prices
+        What is as bad as being late by a unit of time: a unit of time by which the sum of waits is
+        too large, and a long wait above their permitted number.
+    chances
+        Equally likely limits of how much worse a change may be, in units of the temperature.
+    seed
+        64 random bits, not 0.
+    """
+
+    def __init__(
+        self,
+        *trace: Rows | int,
+        bounds: Rows,
+        prices: tuple[float, float],
+        chances: NDArray[np.float64],
+        seed: int,
+    ) -> None:
+        super().__init__(*trace, bounds, *prices, chances, seed)
+
+    @native()
+    def settle(self) -> bool:
+        """Start every dispatch as early as the order permits; return whether nothing is late."""
+
+    @native()
+    def anneal(  # noqa: PLR0913
+        self,
+        low: int,
+        high: int,
+        changes: int,
+        *,
+        temperature: float,
+        cost_price: float,
+        late_price: float,
+    ) -> None:
+        """Try random changes that begin with the dispatches ``low`` to ``high`` - 1."""
+
+    @native()
+    def watch(self, low: int, high: int) -> None:
+        """From now on, openers are those among the dispatches ``low`` to ``high`` - 1."""
+
+    @property
+    @native()
+    def opener_count(self) -> int:
+        """How many dispatches are the first one of a visit."""
+
+    @native()
+    def opener(self, place: int) -> int:
+        """Return one of the dispatches that are the first one of a visit."""
+
+    @native()
+    def keep(self, level: int) -> None:
+        """Keep the schedule as it is, at the level 0 or 1."""
+
+    @native()
+    def go_back_if_worse(self, level: int) -> None:
+        """Go back to the schedule that was kept if that one is better."""
+
+    @property
+    @native()
+    def late_count(self) -> int:
+        """How many elements are late."""
+
+    @native()
+    def late(self, place: int) -> int:
+        """Return one of the late dispatches, or the last dispatch before something late."""
+
+    @native(PLACEMENT)
+    def placements(self) -> Rows:
+        """Return where each dispatch runs: rows ``PLACEMENT``."""
 
 
 class PatientRule(NativeObject):

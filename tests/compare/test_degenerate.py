@@ -17,11 +17,10 @@ from dfopt.compare import (
     dispatches,
     parse_wait,
 )
-from dfopt.compare.attainable import schedule_within
+from dfopt.compare.attainable import local_search, schedule_within
 from dfopt.compare.attainable.bound import bound
 from dfopt.compare.attainable.bound.bound import lower_bound, stretch_bounds
 from dfopt.compare.attainable.frontier import Scheduling
-from dfopt.compare.attainable.local_search import search
 from dfopt.compare.comparison import ONE_TRACE
 from dfopt.compare.dispatches import movable_dispatches
 from dfopt.problem.cache_domains import CacheDomains
@@ -67,7 +66,7 @@ def _short_stretches() -> Iterator[None]:
         patch.setattr(bound, "SMALLEST_STRETCH", 2)
         patch.setattr(schedule_within, "WORK", 500)
         patch.setattr(schedule_within, "USUAL_STEPS_IN_BUDGET", 100)
-        patch.setattr(search, "DISPATCHES", 4)
+        patch.setattr(local_search, "STRETCH", 4)
         patch.setattr(dispatches, "MOST_UNKNOWN", 1.0)
         yield
 

@@ -8,10 +8,11 @@ import numpy as np
 
 from dfopt.checks import LARGEST_TOTAL, check_integer
 from dfopt.compare.attainable.bound.start_windows import before_effects, causes_of
+from dfopt.compare.attainable.trace_rows import rows_of_dispatches
 from dfopt.compare.dispatches import NONE, Dispatches
 from dfopt.errors import InstanceError
 from dfopt.native.library import rows_of
-from dfopt.native.trace import CUT_TIME, DISPATCH, NEVER, patient_placements
+from dfopt.native.trace import CUT_TIME, NEVER, patient_placements
 from dfopt.trace.events import Flags, Integers
 
 HASTES, MORE_HASTE = 4, 4
@@ -154,7 +155,7 @@ def replayed(
     taken = np.append(np.flatnonzero(reserved), np.arange(len(dispatches), len(every)))
     is_place = taken < len(dispatches)
     by_cpu = np.lexsort((is_place, every.end[taken], every.start[taken], every.cpu[taken]))
-    rows = rows_of(DISPATCH, **{name: getattr(every, name) for name in DISPATCH.names or ()})
+    rows = rows_of_dispatches(every)
     of_cuts = rows_of(CUT_TIME, cpu=cuts.cpu, time=cuts.time)[np.lexsort((cuts.time, cuts.cpu))]
     placements = patient_placements(
         rows, taken[by_cpu], of_cuts, hurry_from, dispatches.cpus, patience

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from dfopt.compare.attainable import local_search
 from dfopt.compare.attainable.check import WaitingLimit, check_schedule
-from dfopt.compare.attainable.local_search import improve, search
+from dfopt.compare.attainable.local_search import improve
 from dfopt.compare.paid import cost_of
 from tests.compare.attainable.drawn import drawn_cases, random_arrivals, random_case
 from tests.compare.attainable.enumeration import cheapest_schedule
@@ -62,13 +63,13 @@ def test_changes_are_the_same_on_every_machine():
         recorded = arrivals
         found = improve(recorded, WaitingLimit(each=5), steps=5_000, seed=seed)
         answers.append(zlib.crc32(str((found.cpu.tolist(), found.start.tolist())).encode()))
-    assert answers == [2641245666, 2622026903, 519683723, 3939804792]
+    assert answers == [1533303692, 2740686463, 519683723, 2987885742]
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_stretches(monkeypatch, seed):
     # What is short of a stretch in use: dispatches outside that wait, and are waited for.
-    monkeypatch.setattr(search, "DISPATCHES", 12)
+    monkeypatch.setattr(local_search, "STRETCH", 12)
     arrivals = random_arrivals(Random(seed), most=120)
     recorded = arrivals
     for limit in (WaitingLimit(each=3), WaitingLimit(total=10**6, long=4, most_long=10**6)):

@@ -1,4 +1,4 @@
-// Simulated annealing over the orders in which the CPUs of a stretch run its dispatches.
+// Simulated annealing over the orders in which CPUs run the dispatches of a trace.
 //
 // Dispatches may be late for a while, which has a price. What is within all limits is kept if it is
 // the cheapest so far.
@@ -6,13 +6,11 @@
 #pragma once
 
 #include "changes.hpp"
-#include "stretch.hpp"
 
 #include <array>
-#include <compare>
-#include <optional>
+#include <vector>
 
-namespace dfopt::stretch {
+namespace dfopt::annealing {
 
 // What is as bad as being late by a unit of time: a unit of time by which the sum of waits is too
 // large, and a long wait above their permitted number.
@@ -23,10 +21,10 @@ struct ExcessPrices {
 class Annealing {
   public:
     // `chances` are equally likely limits of how much worse a change may be, in units of the
-    // temperature.
-    Annealing(Surroundings around, std::vector<Element> elements, Totals totals,
-              ExcessPrices prices, std::vector<double> chances, std::uint64_t seed);
-    Annealing(const Annealing&) = delete; // its stretch refers to its surroundings
+    // temperature. All arrays must live as long as the annealing.
+    Annealing(const Trace& trace, Index cpus, const Bounds& bounds, ExcessPrices prices,
+              Rows<double> chances, std::uint64_t seed);
+    Annealing(const Annealing&) = delete; // its changes refer to its schedule
     Annealing& operator=(const Annealing&) = delete;
 
     // Starts every dispatch as early as the order permits. Returns whether nothing is late then.
@@ -37,14 +35,17 @@ class Annealing {
     void anneal(Index low, Index high, std::int64_t changes, double temperature, double cost_price,
                 double late_price);
 
-    // Keeps the schedule as it is, to which `go_back_if_worse` may return.
-    void keep() { kept_ = stretch_; }
-    void go_back_if_worse();
+    // From now on, `openers` of the schedule are those among the dispatches `low` … `high` - 1.
+    void watch(Index low, Index high) { schedule_.watch(low, high); }
 
-    // Goes back to the cheapest schedule.
-    void take_cheapest() { stretch_ = *cheapest_; }
+    // Keeps the schedule as it is at one of two levels, to which `go_back_if_worse` may return.
+    void keep(Index level) { schedule_.keep(level); }
+    void go_back_if_worse(Index level);
 
-    const Stretch& stretch() const { return stretch_; }
+    // Where dispatches run.
+    std::span<const Placement> placements();
+
+    const Schedule& schedule() const { return schedule_; }
 
   private:
     struct Meeting {
@@ -55,23 +56,14 @@ class Annealing {
         std::array<Meeting, 4> before, after;
         std::size_t count;
     };
-    struct Quality {
-        double badness;
-        Cost cost;
-        auto operator<=>(const Quality&) const = default;
-    };
-
     Meetings meetings(const Change& change) const;
-    double badness() const { return badness_of(stretch_); }
-    double badness_of(const Stretch& stretch) const;
-    Quality quality_of(const Stretch& stretch) const;
+    double badness(const Totals& totals) const;
 
-    const Surroundings around_;
-    Stretch stretch_;
+    Schedule schedule_;
     Changes changes_;
     ExcessPrices prices_;
-    std::vector<double> chances_;
-    std::optional<Stretch> cheapest_, kept_;
+    Rows<double> chances_;
+    std::vector<Placement> placements_;
 };
 
-} // namespace dfopt::stretch
+} // namespace dfopt::annealing

@@ -1,48 +1,34 @@
-// A stretch of a schedule of a trace: which elements each CPU runs, and when.
+// A schedule of a trace that is being changed: what each CPU runs in which order, and when.
 //
-// An *element* is a dispatch of the stretch, or something that keeps its time: a block that evicts,
-// a cut, a dispatch outside the stretch on which one inside depends, and the two ends of each CPU.
-// The elements of a CPU are linked in the order in which they run. Every dispatch starts as early
-// as everything before it permits. Blocks that do not evict are no elements: they stand in a
+// An *element* is a dispatch that may move, or something that keeps its time: a block that evicts,
+// a cut, and the two ends of each CPU. The elements of a CPU are linked in the order in which they
+// run. Every dispatch starts as early as everything before it permits. Blocks also stand in a
 // calendar, and a dispatch starts where it fits between them.
 
 #pragma once
 
-#include "../base.hpp"
+#include "../trace/dispatch.hpp"
 
+#include <array>
+#include <utility>
 #include <vector>
 
-namespace dfopt::stretch {
+namespace dfopt::annealing {
 
-using Time = std::int64_t;
-using Index = std::int64_t;
+// A dispatch that may move; a block that evicts; a cut; the two ends of a CPU.
+enum class Role : std::int64_t { moves, block, cut, head, tail };
 
-// Stands for an element where there is none.
-constexpr Index nobody = -1;
-
-// A dispatch that may move; an element that keeps its time; a cut; the two ends of a CPU.
-enum class Role : std::int64_t { moves, stays, cut, head, tail };
-
-// Python makes these rows, see dfopt/native/stretch.py.
-struct Element {
-    Time length;
-    Time ready;           // when it may start, as far as elements outside the stretch say
-    Time since;           // when its wait begins, likewise
-    Time latest;          // its latest start
-    Index previous, next; // of the same task
-    Index waker;
-    Time offset;          // how long after its waker's start it is woken
-    Index woken, sibling; // the first element that it wakes; the next one that its waker wakes
-    std::int64_t fragment;
-    Cost entry, exit, always, first, last; // as in Dispatches of dfopt/compare
+// A dispatch, of which the search changes `cpu` and `start`.
+struct Element : Dispatch {
     Role role;
-    Index rank; // its place among the dispatches by fragment
-
-    // What the search changes.
-    std::int64_t cpu;
-    Time start, end;
-    Time late;           // by how much it should start earlier
-    Index before, after; // on its CPU
+    Time latest = never;  // its latest start
+    Index next = none;    // of its task
+    Index woken = none;   // the first element that it wakes
+    Index sibling = none; // the next one that its waker wakes
+    Index rank = none;    // its place among the dispatches by fragment
+    Time end = 0;
+    Time late = 0;                     // by how much it should start earlier
+    Index before = none, after = none; // on its CPU
 };
 
 struct Block {
@@ -51,17 +37,21 @@ struct Block {
 
 // The blocks of all CPUs, each CPU's end with one that never comes; and for each CPU and each cell
 // of the calendar the first block that ends after the cell has begun.
-struct Calendar {
-    std::vector<Block> blocks;
-    std::vector<Index> first; // by CPU and cell
-    Time begin, width;        // when the first cell begins; the length of a cell
-    Index cells;
+class Calendar {
+  public:
+    Calendar(const Trace& trace, Index cpus);
 
     // Returns the earliest start from `time` on that keeps clear of the blocks of a CPU.
-    Time earliest_fit(std::int64_t cpu, Time time, Time length) const;
+    Time earliest_fit(Index cpu, Time time, Time length) const;
+
+  private:
+    std::vector<Block> blocks_;
+    std::vector<Index> first_; // by CPU and cell
+    Time begin_, width_ = 1;   // when the first cell begins; the length of a cell
+    Index cells_ = 1;
 };
 
-// Limits for all waits of a schedule, inside and outside the stretch.
+// Limits for all waits.
 struct Bounds {
     Time total; // the largest sum of waits
     Time each;  // a wait above this is long
@@ -71,22 +61,26 @@ struct Bounds {
 // Some elements in any order, each of which knows its place.
 class ElementSet {
   public:
-    explicit ElementSet(std::size_t elements) : place_(elements, nobody) {}
+    explicit ElementSet(std::size_t elements = 0) : place_(elements, none) {}
 
     Index size() const { return std::ssize(members_); }
     Index operator[](Index place) const { return members_[place]; }
 
     void set(Index element, bool belongs) {
         Index& place = place_[element];
-        if (belongs && place == nobody) {
+        if (belongs && place == none) {
             place = size();
             members_.push_back(element);
-        } else if (!belongs && place != nobody) {
+        } else if (!belongs && place != none) {
             members_[place] = members_.back();
             place_[members_.back()] = place;
             members_.pop_back();
-            place_[element] = nobody;
+            place_[element] = none;
         }
+    }
+
+    void clear() {
+        while (size() > 0) set(members_.back(), false);
     }
 
   private:
@@ -99,7 +93,7 @@ class ElementSet {
 // before it.
 class Queue {
   public:
-    explicit Queue(std::size_t elements) : is_queued_(elements, false) {}
+    explicit Queue(std::size_t elements = 0) : is_queued_(elements, false) {}
 
     bool empty() const { return heap_.empty(); }
     void add(Index element, Time key);
@@ -117,32 +111,23 @@ class Queue {
 
 // What changes together with the order, and is taken back with it.
 struct Totals {
-    Cost cost = 0;               // of all meetings in the stretch
+    Cost cost = 0;               // of all switches
     Time lateness = 0;           // of all elements
     Time waits = 0;              // the sum of all waits
     std::int64_t long_waits = 0; // how many are long
 };
 
-// What stays while the order changes.
-struct Surroundings {
-    Index dispatches;
-    Calendar calendar;
-    std::vector<Cost> matrix; // costs between fragments, row by row; or empty
-    Index fragments;          // the width of the matrix
-    Bounds bounds;
-};
-
-class Stretch {
+class Schedule {
   public:
-    // The elements begin with the dispatches, in the order of their recorded starts. What surrounds
-    // them must live as long as the stretch and its copies.
-    Stretch(const Surroundings& around, std::vector<Element> elements, Totals totals);
+    // The elements begin with the dispatches, in the order of their recorded starts. What the trace
+    // refers to must live as long as the schedule.
+    Schedule(const Trace& trace, Index cpus, const Bounds& bounds);
 
-    Index dispatches() const { return around_->dispatches; }
+    Index dispatches() const { return trace_.size(); }
     Index size() const { return std::ssize(elements_); }
     const Element& operator[](Index element) const { return elements_[element]; }
     const Totals& totals() const { return totals_; }
-    const Bounds& bounds() const { return around_->bounds; }
+    const Bounds& bounds() const { return bounds_; }
     const ElementSet& late() const { return late_; }
     const ElementSet& openers() const { return openers_; } // the first dispatches of visits
     Index by_rank(Index rank) const { return ranked_[rank]; }
@@ -157,10 +142,10 @@ class Stretch {
     void link(Index left, Index right);
 
     // Lets a segment run on a CPU behind an element, and queues it.
-    void put_on(Index begin, Index end, Index behind, std::int64_t cpu);
+    void put_on(Index begin, Index end, Index behind, Index cpu);
 
     // Gives the dispatches of a segment back the CPU on which they were.
-    void take_back(Index begin, Index end, std::int64_t cpu);
+    void take_back(Index begin, Index end, Index cpu);
 
     void queue_after(Index element, Time time);
 
@@ -171,8 +156,18 @@ class Stretch {
     // Gives all elements the starts back that they had before the last propagation.
     void restore(const Totals& totals);
 
-    // Notes whether a dispatch is the first one of a visit.
+    // Notes which of the dispatches `low` … `high` - 1 are the first ones of visits, from now on.
+    void watch(Index low, Index high);
+
+    Index watched() const { return high_ - low_; }
+
+    // Notes whether a dispatch is the first one of a visit, if it is one of those.
     void note_opening(Index element);
+
+    // Keeps the schedule as it is at one of two levels; `go_back` returns to it.
+    void keep(Index level);
+    void go_back(Index level);
+    const Totals& kept_totals(Index level) const { return kept_[level].totals; }
 
     void add_cost(Cost rise) { totals_.cost += rise; }
 
@@ -182,19 +177,34 @@ class Stretch {
         Time start, end, late;
     };
 
+    // What has changed since a schedule was kept, as it was then.
+    struct Kept {
+        std::vector<std::pair<Index, Element>> elements;
+        std::vector<std::int64_t> since; // for each element, in which period it was kept last
+        std::int64_t period = 0;
+        Totals totals;
+    };
+
+    void arrange();
+    Element& changed(Index element);
     Time wait_of(Index element) const;
     void count_waits(Index element, std::int64_t sign);
     void change_times(Index element, Time start, Time end, Time late);
     void update(Index element);
     void update_dispatch(Index element, Time time);
 
-    const Surroundings* around_;
+    const Trace trace_;
+    const Bounds bounds_;
+    const Calendar calendar_;
     std::vector<Element> elements_;
     std::vector<Index> ranked_; // the dispatches by fragment
     Totals totals_;
     ElementSet late_, openers_;
+    Index low_ = 0, high_ = 0; // of which dispatches it is noted whether they open visits
     Queue queue_;
     std::vector<Change> log_;
+
+    std::array<Kept, 2> kept_;
 };
 
-} // namespace dfopt::stretch
+} // namespace dfopt::annealing

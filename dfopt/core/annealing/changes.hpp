@@ -5,19 +5,19 @@
 
 #pragma once
 
-#include "stretch.hpp"
+#include "schedule.hpp"
 
-namespace dfopt::stretch {
+namespace dfopt::annealing {
 
 struct Change {
-    Index begin = nobody, end = nobody;             // the first segment; nobody if nothing changes
-    Index other_begin = nobody, other_end = nobody; // the second one; nobody if the first one moves
-    Index behind = nobody;                          // if it moves, behind which element it goes
+    Index begin = none, end = none;             // the first segment; none if nothing changes
+    Index other_begin = none, other_end = none; // the second one; none if the first one moves
+    Index behind = none;                        // if it moves, behind which element it goes
 };
 
 class Changes {
   public:
-    Changes(const Stretch& stretch, Random random) : random(random), stretch_(stretch) {}
+    Changes(const Schedule& schedule, Random random) : random(random), schedule_(schedule) {}
 
     // Makes up a change whose first segment begins with one of the dispatches `low` … `high` - 1,
     // or with one of the same visit.
@@ -37,7 +37,7 @@ class Changes {
     bool is_between(Index element, Index begin, Index end) const;
     Change move(Index begin, Index end, Index behind) const;
 
-    const Stretch& stretch_;
+    const Schedule& schedule_;
 };
 
-} // namespace dfopt::stretch
+} // namespace dfopt::annealing
