@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar, dataclass_t
 
 import msgspec
 from msgspec import NODEFAULT, Meta, Struct, StructMeta, field, inspect
-from msgspec.structs import fields as struct_fields
 from msgspec.structs import force_setattr
 
 from dfopt.checks import LARGEST_TOTAL
@@ -74,10 +73,11 @@ class _Shown(Repr):
 def _shown_fields(shown: Any) -> Iterator[tuple[str, object]]:
     """Yield the fields that are shown, and what they are where nobody gives a value."""
     if isinstance(shown, Struct):
-        for field in struct_fields(shown):
-            if field.name not in getattr(shown, "UNSHOWN", ()):
-                factory = field.default_factory
-                yield field.name, field.default if factory is NODEFAULT else factory()
+        names, defaults = shown.__struct_fields__, shown.__struct_defaults__
+        required = [NODEFAULT] * (len(names) - len(defaults))
+        for name, default in zip(names, (*required, *defaults), strict=True):
+            if name not in getattr(shown, "UNSHOWN", ()):
+                yield name, default.factory() if hasattr(default, "factory") else default
         return
     for each in fields(shown):
         if each.repr:

@@ -15,6 +15,7 @@ X, Y = sympy.symbols("x y")
 def test_every_formula_is_explained_and_written(model):
     formulas = model_named(model).formulas
     assert formulas
+    assert repr(model_named(model)).startswith(f"AnalyticModel(name={model!r}, ")
     assert len({formula.name for formula in formulas}) == len(formulas)
     for formula in formulas:
         assert formula.meaning
