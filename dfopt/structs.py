@@ -7,8 +7,7 @@ reader of a document (:mod:`dfopt.type_reader`), its writer and its JSON Schema.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Iterator
-from dataclasses import MISSING, fields, is_dataclass
+from collections.abc import Collection
 from enum import Enum, StrEnum
 from functools import cache
 from reprlib import Repr
@@ -36,7 +35,7 @@ LIMITS = ((1000, 9, WHOLE), (10, 4, LONGEST), (4, 4, LONGEST), (2, 3, LONGEST), 
 def short_repr(self: Any) -> str:
     """Return how an object is made, without defaults, and with the first items of what is long.
 
-    Small objects are shown whole. The object is a data class or a struct.
+    Small objects are shown whole.
     """
     text = ""
     for most, levels, longest in LIMITS:
@@ -58,31 +57,23 @@ class _Shown(Repr):
         """Return a value as it is shown."""
         if isinstance(x, Enum):
             return repr(x.value)
-        if not isinstance(x, Struct) and not is_dataclass(x):
+        if not isinstance(x, Struct):
             return super().repr1(x, level)
         if level <= 0:
             return f"{type(x).__name__}(...)"
+        names, defaults = x.__struct_fields__, x.__struct_defaults__
+        # Defaults, or what makes them, are those of the last fields.
+        usual = {
+            name: default.factory() if hasattr(default, "factory") else default
+            for name, default in zip(reversed(names), reversed(defaults), strict=False)
+        }
         shown = ", ".join(
             f"{name}={self.repr1(value, level - 1)}"
-            for name, default in _shown_fields(x)
-            if (value := getattr(x, name)) != default
+            for name in names
+            if name not in getattr(x, "UNSHOWN", ())
+            and (value := getattr(x, name)) != usual.get(name, NODEFAULT)
         )
         return f"{type(x).__name__}({shown})"
-
-
-def _shown_fields(shown: Any) -> Iterator[tuple[str, object]]:
-    """Yield the fields that are shown, and what they are where nobody gives a value."""
-    if isinstance(shown, Struct):
-        names, defaults = shown.__struct_fields__, shown.__struct_defaults__
-        required = [NODEFAULT] * (len(names) - len(defaults))
-        for name, default in zip(names, (*required, *defaults), strict=True):
-            if name not in getattr(shown, "UNSHOWN", ()):
-                yield name, default.factory() if hasattr(default, "factory") else default
-        return
-    for each in fields(shown):
-        if each.repr:
-            factory = each.default_factory
-            yield each.name, each.default if factory is MISSING else factory()
 
 
 T = TypeVar("T", bound="Record | DataclassInstance")
