@@ -19,7 +19,6 @@ import numpy as np
 
 from dfopt.checks import LARGEST_TOTAL
 from dfopt.errors import FileError
-from dfopt.files.storage import placed
 from dfopt.problem.instance import LARGEST_CPU_COUNT
 from dfopt.structs import replace
 from dfopt.trace.dispatches import IDLE, trace_of
@@ -79,12 +78,7 @@ def perfetto_classes() -> Any:
 
 def _unpacked(packet_class: Any, data: bytes, depth: int = 0) -> Iterator[Any]:
     """Yield the packet in these bytes, or the packets that are compressed in it."""
-    from google.protobuf.message import DecodeError
-
-    try:
-        packet = packet_class.FromString(data)
-    except DecodeError:
-        raise FileError("cannot be decoded; the file is damaged, copy it again") from None
+    packet = packet_class.FromString(data)
     if not packet.HasField("compressed_packets"):
         yield packet
         return
@@ -134,22 +128,26 @@ def _message(stream: BinaryIO) -> bytes | None:
 def _length(stream: BinaryIO) -> int:
     size = 0
     for position in range(LONGEST_VARINT):
-        (byte,) = _read(stream, 1)
-        size |= (byte & (MORE - 1)) << (7 * position)
-        if byte < MORE:
+        byte = stream.read(1)
+        if not byte:
+            raise EOFError
+        size |= (byte[0] & (MORE - 1)) << (7 * position)
+        if byte[0] < MORE:
             return size
     raise FileError("has no length; the file is damaged, copy it again")
 
 
 def _read(stream: BinaryIO, size: int) -> bytes:
     """Return the next bytes of a stream; ask for memory only as far as the stream has them."""
-    data = bytearray()
-    while len(data) < size:
-        part = stream.read(min(size - len(data), AT_ONCE))
-        if not part:
-            raise EOFError
-        data += part
-    return bytes(data)
+    data = stream.read(min(size, AT_ONCE))
+    if len(data) == size:
+        return data
+    whole = bytearray(data)
+    while part := stream.read(min(size - len(whole), AT_ONCE)):
+        whole += part
+    if len(whole) < size:
+        raise EOFError
+    return bytes(whole)
 
 
 WAKEUPS = ("sched_waking", "sched_wakeup", "sched_wakeup_new")
@@ -202,22 +200,24 @@ def read_perfetto(stream: BinaryIO) -> Trace:
         When the file is damaged, or holds no switches.
     """
     found, packet_class = _Found(), perfetto_classes().TracePacket
-    number, is_cut = 0, False
+    from google.protobuf.message import DecodeError  # it comes with these classes
+
+    number, is_cut = 1, False
     try:
-        while True:
-            with placed(f"packet {number + 1}"):
-                # The lengths in the file are not trusted: no more memory is taken than it has.
-                data = _message(stream)
-                if data is None:
-                    break
-                for packet in _unpacked(packet_class, data):
-                    found.add(packet)
+        # The lengths in the file are not trusted: no more memory is taken than it has.
+        while (data := _message(stream)) is not None:
+            for packet in _unpacked(packet_class, data):
+                found.add(packet)
             number += 1
     except EOFError:
-        number, is_cut = number + 1, True
+        is_cut = True
+    except (FileError, DecodeError) as error:
+        problem = "cannot be decoded; the file is damaged, copy it again"
+        problem = error.problem if isinstance(error, FileError) else problem
+        raise FileError(problem, place=f"packet {number}") from None
     if not found.switch_count:
         raise _without_switches(number if is_cut else None, has_tracks=found.has_tracks)
-    events = found.events(number)
+    events = found.events(number if is_cut else number - 1)
     if is_cut:
         events = replace(events, unparsed=1, first_unparsed=number)
     return trace_of(events)
