@@ -9,13 +9,14 @@ from typer import Argument, BadParameter, Exit
 
 from dfopt import files
 from dfopt.errors import DfoptError, FileError
-from dfopt.files import instance_to_document, read_instance, write_instance
+from dfopt.files import read_instance
 from dfopt.files.imported import import_instance, stem
 from dfopt.files.storage import write_text
 from dfopt.structs import Positive
 from dfopt_cli import completion
 from dfopt_cli.exit_codes import FAILED
 from dfopt_cli.failures import naming
+from dfopt_cli.generate import write_to
 from dfopt_cli.options import InstanceArgument
 from dfopt_cli.printing import (
     check_output,
@@ -56,45 +57,39 @@ def import_files(
     output : -o FILE|FOLDER
         Where to write the instance; - is standard output. Of several files: a folder.
     """
-    if len(files) == 1 and not Path(output).is_dir():
-        with naming(files[0]):
-            instance = import_instance(files[0], cpus=cpus)
-        if output == "-":
-            print_json(instance_to_document(instance))
-        else:
-            refuse_overwriting(output, *files)
-            write_instance(instance, output)
-        return
-    if output == "-":
+    targets = {files[0]: output}
+    if len(files) > 1 and output == "-":
         raise BadParameter("several files need a folder", param_hint="--output")
-    folder = output_folder(output)
-    assert folder is not None
-    targets = targets_in(folder, files)
+    if len(files) > 1 or Path(output).is_dir():
+        targets = targets_in(output, files)
     failed = False
     for file, target in targets.items():
         try:
             with naming(file):
                 instance = import_instance(file, cpus=cpus)
-            refuse_overwriting(str(target), *files)
-            write_instance(instance, target)
+            refuse_overwriting(target, *files)
+            write_to(target, instance)
         except DfoptError as error:
+            if len(files) == 1:
+                raise
             say(f"dfopt: {with_options(str(error))}")
             failed = True
     if failed:
         raise Exit(FAILED)
 
 
-def targets_in(folder: Path, files: list[str]) -> dict[str, Path]:
-    """Return the file that each file's instance is written to."""
-    targets = {file: folder / f"{stem(file)}.json" for file in files}
-    sources: dict[Path, str] = {}
+def targets_in(output: str, files: list[str]) -> dict[str, str]:
+    """Return the file in a folder, which is made, that each file's instance is written to."""
+    folder = output_folder(output)
+    targets = {file: f"{folder}/{stem(file)}.json" for file in files}
+    sources: dict[str, str] = {}
     for file, target in targets.items():
         other = sources.setdefault(target, file)
         if other != file:
             raise FileError(
                 f"the instances of {other} and {file} would have the same name; "
                 "import one of them by itself",
-                file=str(target),
+                file=target,
             )
     return targets
 
