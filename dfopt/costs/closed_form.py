@@ -226,8 +226,6 @@ def best_ends(start: CpuStart, blocks: Mapping[int, Roles]) -> Arrangement:
         ((fragment, roles),) = blocks.items()
         if start.spares_entry(fragment):
             return Arrangement(start.arrival + roles.alone.cost, {fragment: Role.ALONE})
-        toll = start.arrival + start.departure
-        return Arrangement(toll + roles.last.cost, {fragment: Role.LAST})
 
     middle = start.arrival
     firsts, lasts, splits = [], [], []
