@@ -181,48 +181,35 @@ def _domain_window(
     columns = (window, dispatches.fragment, domain, dispatches.length)
     # For each window by fragment its run time in each domain.
     found: list[dict[int, dict[int, int]]] = [{} for _ in range(count)]
-    for number, fragment, where, length in zip(
-        *(column[dispatches.managed].tolist() for column in columns), strict=True
-    ):
+    rows = zip(*(column[dispatches.managed].tolist() for column in columns), strict=True)
+    for number, fragment, where, length in sorted(rows):
         of_fragment = found[number].setdefault(fragment, {})
         of_fragment[where] = of_fragment.get(where, 0) + length
-    run_times = [sum(sum(own.values()) for own in ran.values()) for ran in found]
-    # Where one domain has time for everything, each fragment makes one pair.
-    hard = [
-        number
-        for number, (run_time, length) in enumerate(zip(run_times, lengths, strict=True))
-        if count == 1 or run_time > max(cpus) * max(length, 1)
-    ]
-    effort = min(EFFORT, ALL_EFFORT / max(1, len(hard)))
-    fragments = sum(map(len, found))
-    bound = least = fragments - sum(len(found[number]) for number in hard)
-    proven = count - len(hard)
-    allotment = None
-    for number in hard:
-        ran = dict(sorted(found[number].items()))
-        best = least_pairs(
+    best = [
+        least_pairs(
             [sum(own.values()) for own in ran.values()],
-            [lengths[number] * own for own in cpus],
+            [length * own for own in cpus],
             known=tuple(ran.values()),
-            effort=effort,
+            effort=min(EFFORT, ALL_EFFORT / count),
         )
-        bound += best.bound
-        least += best.pairs
-        proven += best.is_optimal
-        if count == 1:
-            allotment = tuple(
-                FragmentShare(df=names[fragment], domain=where, run_time=part)
-                for fragment, own in zip(ran, best.shares, strict=True)
-                for where, part in sorted(own.items())
-            )
+        for ran, length in zip(found, lengths, strict=True)
+    ]
+    fragments, bound = sum(map(len, found)), sum(one.bound for one in best)
+    allotment = None
+    if count == 1:
+        allotment = tuple(
+            FragmentShare(df=names[fragment], domain=where, run_time=part)
+            for fragment, own in zip(found[0], best[0].shares, strict=True)
+            for where, part in sorted(own.items())
+        )
     return DomainWindow(
         window=label,
         count=count,
         fragments=fragments,
         pairs=sum(len(own) for ran in found for own in ran.values()),
         bound=bound,
-        least=least,
-        proven=proven,
+        least=sum(one.pairs for one in best),
+        proven=sum(one.is_optimal for one in best),
         # A fragment comes to its first domain, and in each window to all others but one.
         arrivals_bound=len({*chain.from_iterable(found)}) + bound - fragments,
         allotment=allotment,
