@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -210,12 +211,6 @@ def _stretch_ends(stretch: TraceStretch, rows: Rows, size: int) -> list[int]:
 
 
 def _parts(whole: TraceStretch, ends: list[int]) -> list[TraceStretch]:
-    """Return the parts between times; halves first, since parts of shorter ones are faster."""
+    """Return the parts between times."""
     inner = sorted({time for time in ends if whole.begin < time < whole.end})
-    if not inner:
-        return [whole]
-    middle = inner[len(inner) // 2]
-    return [
-        *_parts(whole.part(whole.begin, middle), inner),
-        *_parts(whole.part(middle, whole.end), inner),
-    ]
+    return [whole.part(*limits) for limits in pairwise([whole.begin, *inner, whole.end])]

@@ -106,19 +106,9 @@ class TraceStretch(Columns):
         return times
 
     def part(self, begin: int, end: int) -> TraceStretch:
-        """Return a part of the stretch.
-
-        Of a fragment's dispatches that may start throughout this time, only the cheapest matter.
-        """
+        """Return a part of the stretch."""
         first, last = self.first, self.last
-        meets = (first < end) & (last >= begin)
-        throughout = meets & (first < begin) & (last >= end)
-        chosen = [np.flatnonzero(meets & ~throughout)]
-        always = np.flatnonzero(throughout)
-        for costs in (self.entry, self.exit, self.opening, self.closing):
-            by_cost = always[np.lexsort((costs[always], self.fragment[always]))]
-            chosen.append(by_cost[np.unique(self.fragment[by_cost], return_index=True)[1]])
-        part = self.chosen(np.unique(np.concatenate(chosen)))
+        part = self.chosen((first < end) & (last >= begin))
         return replace(
             part,
             begin=begin,
