@@ -62,6 +62,12 @@ def test_the_limit_of_long_processes(model):
     assert model.gain(1, 4 * 10**9) == pytest.approx(model.limit(1))
 
 
+def test_batches_that_do_not_fit_only_cost(model):
+    large = replace(model, max_batch_size=8192, batch_switch=5000.0)
+    assert large.limit(1) < 1
+    assert large.gain(1, 10**9) == pytest.approx(large.limit(1))
+
+
 def test_where_granularity_changes_nothing(model):
     assert flat_next_line(model) == pytest.approx(160 / 3)
     flat = replace(model, next_line=flat_next_line(model))
