@@ -91,19 +91,16 @@ def _switch_table(cache: Cache, uses: Sequence[DataUse]) -> list[list[int]]:
     Most pairs of tasks are of different fragments. A task then costs the same after all tasks that
     leave their fragment in one state, so that these costs are worked out once for each state.
     """
-
-    def costs(before: DataUse, columns: Sequence[int]) -> list[int]:
-        return [cache.hold(before).enter(uses[column]) for column in columns]
-
     members: dict[object, list[int]] = {}
     for column, use in enumerate(uses):
         members.setdefault(use.fragment, []).append(column)
-    contents = {use[:2]: use for use in uses}
-    states = {use.leaves for use in uses}
-    away = {leaves: costs(DataUse(OTHER, leaves), range(len(uses))) for leaves in states}
+    away = {
+        leaves: [cache.hold(DataUse(OTHER, leaves)).enter(after) for after in uses]
+        for leaves in {use.leaves for use in uses}
+    }
     rows = {}
-    for (fragment, leaves), use in contents.items():
-        row = rows[fragment, leaves] = away[leaves].copy()
-        for column, cost in zip(members[fragment], costs(use, members[fragment]), strict=True):
-            row[column] = cost
+    for content, before in {use[:2]: use for use in uses}.items():
+        row = rows[content] = away[before.leaves].copy()
+        for column in members[before.fragment]:
+            row[column] = cache.hold(before).enter(uses[column])
     return [rows[use[:2]] for use in uses]
