@@ -367,17 +367,12 @@ class WindowJob:
                 def cost(contents: Contents) -> int:
                     return combined_cost(instance.objective, contents.costs)
 
-                contents = best_of(dealt(search), cost, bound.value)
-                if cost(contents) <= bound.value:
-                    orders = _tasks(search, contents.orders()) if self.is_rolling else []
-                    return self._schedule(window, instance, contents.costs, bound.value, orders)
-                search.found(contents.orders())
+                search.found(best_of(dealt(search), cost, bound.value).orders())
         if not search.is_closed:
             self._close(search)
         assert search.schedule is not None
-        costs = [cpu.cost for cpu in search.schedule.cpus]
         orders = _tasks(search, search.orders_of(search.schedule))
-        return self._schedule(window, instance, costs, search.lower_bound, orders)
+        return self._schedule(window, instance, search.lower_bound, orders)
 
     def _beside_evicting(self, window: WindowTasks, instance: Instance) -> WindowSchedule:
         """Return a constructed schedule, with the dispatches that evict where they ran."""
@@ -391,24 +386,21 @@ class WindowJob:
                 for cpu, order in enumerate(_tasks(search, contents.orders()))
             ]
 
-        def costs(orders: Sequence[Sequence[Task]]) -> list[int]:
-            return [order_cost(instance, cpu, order) for cpu, order in enumerate(orders)]
-
         orders = best_of(
             map(completed, dealt(search)),
-            lambda orders: combined_cost(instance.objective, costs(orders)),
+            lambda orders: combined_cost(instance.objective, _costs(instance, orders)),
             bound,
         )
-        return self._schedule(window, instance, costs(orders), bound, orders)
+        return self._schedule(window, instance, bound, orders)
 
     def _schedule(
         self,
         window: WindowTasks,
         instance: Instance,
-        costs: Sequence[int],
         bound: int,
         orders: Sequence[Sequence[Task]],
     ) -> WindowSchedule:
+        costs = _costs(instance, orders)
         ends = [dict(_ends(instance, *order)) for order in enumerate(orders) if self.is_rolling]
         # Of CPUs that begin alike, the first one pays least.
         cpus = sorted(range(instance.cpus), key=lambda cpu: (window.cpus[cpu], costs[cpu]))
@@ -532,6 +524,11 @@ def with_evicting(
 def _tasks(search: Search, orders: Sequence[Sequence[int]]) -> list[list[Task]]:
     """Return orders of tasks for orders of their types."""
     return [[search.types[number].example for number in order] for order in orders]
+
+
+def _costs(instance: Instance, orders: Sequence[Sequence[Task]]) -> list[int]:
+    """Return what CPUs pay for their orders."""
+    return [order_cost(instance, cpu, order) for cpu, order in enumerate(orders)]
 
 
 def _ends(instance: Instance, cpu: int, order: Sequence[Task]) -> Iterator[tuple[int, int]]:
