@@ -30,7 +30,6 @@ from dfopt.problem.schedule import combined_cost, order_cost
 from dfopt.solvers import parts, solve
 from dfopt.solvers.exhaustive import solve_exhaustively
 from dfopt.solvers.heuristics import first_schedule
-from dfopt.solvers.heuristics.best_insertion import insert_all
 from dfopt.solvers.heuristics.constructive import Contents, construct
 from dfopt.solvers.matrix import bound_by_flow
 from dfopt.solvers.search import Search, SearchOver
@@ -425,9 +424,6 @@ class WindowJob:
                 parts.prove(search)
         if is_tiny and not search.is_closed:
             with suppress(SearchOver):
-                inserted = insert_all(search)
-                if inserted is not None:
-                    search.found(inserted)
                 solve_exhaustively(search)
         elif len(self.starts) <= few and not search.is_closed:
             seconds = min(SECONDS_PER_WINDOW, self.seconds)
