@@ -209,7 +209,7 @@ bool PatientRule::lapse() {
 
 // Returns when the next thing happens, where nothing more can start now: a dispatch gets ready or
 // urgent, a CPU gets free or meets an obstacle, or the patience with a dispatch ends.
-Time PatientRule::next_event() {
+Time PatientRule::next_event() const {
     Time following = to_come_.empty() ? never : to_come_.top().first;
     bool is_idle = false;
     for (const Cpu& cpu : cpus_) {
@@ -217,11 +217,12 @@ Time PatientRule::next_event() {
         following = std::min(following, cpu.free_at > now_ ? cpu.free_at : next_taken(cpu));
     }
     if (!is_idle) return following;
-    const auto due_at = [this](auto waiting) { return ready_[waiting->second] + patience_; };
-    auto waiting = common_.lower_bound(not_due_);
-    while (waiting != common_.end() && due_at(waiting) <= now_) ++waiting;
-    not_due_ = waiting == common_.end() ? turns_ + 1 : waiting->first;
-    if (waiting != common_.end()) following = std::min(following, due_at(waiting));
+    for (const auto& [turn, dispatch] : common_) {
+        const Time due = ready_[dispatch] + patience_;
+        if (due <= now_) continue;
+        following = std::min(following, due);
+        break;
+    }
     const auto urgent = urgent_.upper_bound({now_, end()});
     return urgent == urgent_.end() ? following : std::min(following, urgent->first);
 }

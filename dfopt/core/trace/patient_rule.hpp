@@ -65,7 +65,7 @@ class PatientRule {
     void start(Choice choice);
     void release(Index dispatch, Time time);
     bool lapse();
-    Time next_event();
+    Time next_event() const;
 
     Index end() const { return std::ssize(recording_.hurry_from); }
 
@@ -86,7 +86,6 @@ class PatientRule {
     std::vector<std::int64_t> turn_; // what it was when each of them did; 0 if it does not wait
     std::vector<Queue> own_;         // those that wait for each fragment, by their turns
     Queue common_;                   // all of them
-    std::int64_t not_due_ = 0;       // the first turn with which the patience has not ended
 
     // The dispatches whose ready time is known, and still to come.
     std::priority_queue<Due, std::vector<Due>, std::greater<>> to_come_;
