@@ -213,19 +213,6 @@ class Dispatches(Columns):
         ends = np.where(self.previous == NONE, self.ready_by, self.end[self.previous])
         return self.start - np.maximum(self.ready_by, ends)
 
-    def followers(self) -> tuple[Rows, Rows, Rows]:
-        """Return the next dispatch of each one's task, and those that each one wakes.
-
-        The next one is ``NONE`` where there is none. Dispatch j wakes those in the second column
-        from place ``j`` of the third one to just before place ``j + 1``.
-        """
-        following = np.full(len(self), NONE, np.intp)
-        rows = np.flatnonzero(self.previous != NONE)
-        following[self.previous[rows]] = rows
-        woken = np.flatnonzero(self.waker != NONE)
-        woken = woken[np.argsort(self.waker[woken], kind="stable")]
-        return following, woken, np.searchsorted(self.waker[woken], np.arange(len(self) + 1))
-
     def latest_starts(self, wait: int | None) -> Integers:
         """Return when each dispatch may start at the latest if ``wait`` is permitted.
 

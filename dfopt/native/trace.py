@@ -9,24 +9,9 @@ from numpy.typing import NDArray
 
 from dfopt.native.library import Integers, NativeObject, Rows, native, row
 
-NOTHING = -1
-"""Stands for an element where there is none."""
-
 FAR = 2**60
-"""A time after all others; its negative is before them."""
+"""More than all times of a section."""
 
-PLAIN, EVICTS, CUT = range(3)
-"""What stands between dispatches: a block that disturbs nothing, a block that evicts, a cut."""
-
-ELEMENT = row(
-    "fragment", "entry", "exit", "always", "first", "last",
-    "length", "low", "since", "latest", "previous", "next", "waker", "offset", "code",
-    "guide_start", "next_since", "next_start",
-)  # fmt: skip
-FIXED = row("start", "end", "role", "element")
-CPU = row(
-    "fixed_first", "fixed_end", "free_from", "element_before", "element_after", "passed_at_end"
-)
 LIMITS = row("long_wait", "wait", "long_waits")
 SETTINGS = np.dtype(
     [(field, np.int64) for field in ("width", "safe", "ahead", "urgent")]
@@ -69,65 +54,6 @@ class SectionLimits(NamedTuple):
     long_waits: int = FAR
 
 
-class Section(NamedTuple):
-    """A section of a schedule with ``k`` dispatches of ``f`` fragments on ``m`` CPUs.
-
-    A *section* is some dispatches that follow each other in the order of their starts. What runs
-    before and after them keeps its CPU and its time. An *element* is a dispatch of the section, the
-    dispatch of a CPU before or after it, or a block that evicts. ``core/trace/section.hpp`` says
-    what the fields of rows are.
-
-    Parameters
-    ----------
-    elements
-        Rows ``ELEMENT``: the dispatches in the order of ``low``, then the others.
-    by_latest
-        Shape (k,): the dispatches by latest start.
-    guided, guided_first
-        Shape (k,): the dispatches by CPU and start in the guide, a schedule within the limits; and
-        shape (m + 1,): where each CPU begins there.
-    woken, woken_first
-        Which dispatches each one wakes: shapes (their number,) and (k + 1,).
-    fixed
-        Rows ``FIXED``: what stands between dispatches, by CPU and start.
-    cpus
-        Shape (m,): rows ``CPU``.
-    matrix
-        Costs between fragments, or of shape (0, 0).
-    weights
-        Shape (f,): the mean entry cost of each fragment.
-    limits
-        What the section may change.
-    """
-
-    elements: Rows
-    by_latest: Integers
-    guided: Integers
-    guided_first: Integers
-    woken: Integers
-    woken_first: Integers
-    fixed: Rows
-    cpus: Rows
-    matrix: Integers
-    weights: NDArray[np.float64]
-    limits: SectionLimits
-
-
-class BeamSearch(NativeObject):
-    """A beam search, see ``core/trace/beam_search.hpp``. It takes the fields of a section."""
-
-    @native()
-    def place(self, dispatches: int) -> int:
-        """Place this number of dispatches more; return the number of those that are left.
-
-        It is 0 also if no schedule is within the limits.
-        """
-
-    @native()
-    def best(self, placements: Rows, changes: Integers) -> int:
-        """Write a :class:`SearchedSection`; return whether there is one."""
-
-
 class TraceRows(NamedTuple):
     """A schedule of a trace with k dispatches that may move, and what limits other ones.
 
@@ -154,6 +80,74 @@ class TraceRows(NamedTuple):
     matrix: Integers
     fragments: int
     cpus: int
+
+
+class Sections(NativeObject):
+    """Sections of a schedule and beam searches of them, see ``core/trace/sections.hpp``.
+
+    Parameters
+    ----------
+    trace
+        The fields of :class:`TraceRows`.
+    ready
+        Shape (k,): when each dispatch was certainly not ready before, for the waits that sections
+        permit.
+    gives_way
+        Whether dispatches start as late as they may in the given order, which leaves the most room
+        to sections before them. Costs stay what they are, but waits do not.
+    """
+
+    def __init__(self, *trace: Rows | int, ready: Integers, gives_way: bool) -> None:
+        super().__init__(*trace, ready, gives_way)
+
+    @native()
+    def cuts(self, first: int, distance: int) -> Integers:
+        """Return where sections may end: about ``distance`` apart, where CPUs have time to spare.
+
+        The first one is nearer by ``first``.
+        """
+
+    @native()
+    def take(self, begin: int, end: int, limits: Rows, wait: int, settings: Rows) -> int:
+        """Take the dispatches at ``begin`` to ``end`` - 1 in the order of starts, for a search.
+
+        What this leaves out before ``begin`` is never taken again.
+
+        Parameters
+        ----------
+        begin, end
+            Which dispatches.
+        limits
+            One row ``LIMITS``: how long a long wait is, and by how much the sum of waits and the
+            number of long ones may rise.
+        wait
+            For how long each dispatch may wait, unless it does already, or ``NEVER``.
+        settings
+            One row ``SETTINGS``, see ``core/trace/children.hpp``.
+        """
+
+    @native()
+    def place(self, dispatches: int) -> int:
+        """Place this number of dispatches more; return the number of those that are left.
+
+        It is 0 also if no schedule is within the limits.
+        """
+
+    @native()
+    def find(self, changes: Integers) -> int:
+        """Find the best schedule of the section; return whether there is one.
+
+        Write by how much the cost, the sum of all waits and the number of long ones change, and
+        what the section cost before.
+        """
+
+    @native()
+    def put_back(self) -> None:
+        """Let the section run as was found."""
+
+    @native(PLACEMENT)
+    def placements(self) -> Rows:
+        """Return where all dispatches run: rows ``PLACEMENT``."""
 
 
 class ScheduleAnnealing(NativeObject):
@@ -247,49 +241,6 @@ class PatientRule(NativeObject):
     @native(PLACEMENT)
     def placements(self) -> Rows:
         """Return where each dispatch has started: rows ``PLACEMENT``."""
-
-
-class SearchedSection(NamedTuple):
-    """The schedule of a section that was found.
-
-    Parameters
-    ----------
-    placements
-        A row ``PLACEMENT`` for each dispatch.
-    cost, wait, long_waits
-        By how much the cost, the sum of all waits and the number of long ones change.
-    guide_cost
-        What the section costs in the guide.
-    """
-
-    placements: Rows
-    cost: int
-    wait: int
-    long_waits: int
-    guide_cost: int
-
-
-def beam_search(section: Section, **settings: float) -> SearchedSection | None:
-    """Return the best schedule of a section that a beam search finds within its limits.
-
-    Parameters
-    ----------
-    section
-        With at least one dispatch.
-    settings
-        All fields of ``SETTINGS``, see ``core/trace/children.hpp``.
-    """
-    limits, preferred = np.array([section.limits], LIMITS), np.empty(1, SETTINGS)
-    for field in SETTINGS.names or ():
-        preferred[field] = settings[field]
-    search = BeamSearch(*section[:-1], limits, preferred)
-    while search.place(DISPATCHES_A_CALL):
-        pass
-    placements = np.empty(len(section.by_latest), PLACEMENT)
-    changes = np.empty(4, np.int64)
-    if not search.best(placements, changes):
-        return None
-    return SearchedSection(placements, *changes.tolist())
 
 
 def patient_placements(  # noqa: PLR0913, PLR0917

@@ -8,13 +8,12 @@ from random import Random
 
 import numpy as np
 
-from dfopt.compare.attainable.beam_search.search import BeamSettings, beam_search
-from dfopt.compare.attainable.beam_search.sections import Sections
+from dfopt.compare.attainable.beam_search import BeamSettings, Sweep
 from dfopt.compare.attainable.check import WaitingLimit, check_schedule, checked_cost
 from dfopt.compare.attainable.local_search import improve
 from dfopt.compare.dispatches import Dispatches
 from dfopt.errors import DfoptError
-from dfopt.native.trace import SearchedSection, Section, SectionLimits
+from dfopt.native.trace import SectionLimits
 from dfopt.structs import replace
 
 PREFERENCES = (
@@ -205,10 +204,6 @@ class ScheduleSearch:
         self._found = [0.0] * len(PREFERENCES)
         # What is tried first.
         self._found[FOR_BUSY if taken > BUSY * lasts * dispatches.cpus else 0] = -0.01
-        matrix = dispatches.matrix
-        entry = matrix if matrix.size else dispatches.entry + dispatches.exit
-        self._switch_cost = max(1.0, float(entry.mean()))
-        self._length = max(1.0, float(dispatches.length.mean()))
 
     @property
     def schedule(self) -> Dispatches:
@@ -237,17 +232,16 @@ class ScheduleSearch:
             If given, each dispatch may wait for this time, and only the whole schedule has to keep
             a limit on all waits together; if not, every section keeps it.
         """
-        dispatches, schedule, limit = self.dispatches, self.schedule, self.limit
-        cpu, start = schedule.cpu.astype(np.int64), schedule.start.astype(np.int64)
+        schedule, limit = self.schedule, self.limit
         # That changes waits, which only limits on all of them together would feel.
         gives_way = limit.each is not None and limit.total is None and limit.long is None
-        sections = Sections(dispatches, cpu, start, limit.each, gives_way=gives_way)
+        sweep = Sweep(schedule, limit.each, gives_way=gives_way)
         waits = schedule.waits
         wait = int(waits.sum())
         long_waits = 0 if limit.long is None else int((waits > limit.long).sum())
         self._sweeps += 1
-        count = len(dispatches)
-        cuts = sections.cuts(self.random.randrange(size // 2), size // 2)
+        count = len(schedule)
+        cuts = sweep.sections.cuts(self.random.randrange(size // 2), size // 2).tolist()
         for begin, end in zip(cuts, [*cuts[2:], count], strict=False):
             limits, price = SectionLimits(), 0.0
             power, wait_here = self._power, longest
@@ -262,18 +256,22 @@ class ScheduleSearch:
                 most_long = limit.most_long - long_waits
                 limits = limits._replace(long_wait=limit.long, long_waits=most_long)
                 wait_here = limit.long if wait_here is None else min(wait_here, limit.long)
-            found = self._search(sections.take(begin, end, limits, wait_here), width, price)
-            if found is not None:
-                sections.put_back(found.placements)
+            settings, number = self._settings(width, price)
+            found = sweep.search(begin, end, limits, wait_here, settings)
+            change = 0.0 if found is None else found.cost / max(1, found.cost_before)
+            self._found[number] = MEMORY * self._found[number] + (1 - MEMORY) * change
+            if found is None:
+                continue
+            waiting = found.wait + found.long_waits * limits.long_wait
+            if found.cost + price * waiting <= 0:
+                sweep.sections.put_back()
                 wait, long_waits = wait + found.wait, long_waits + found.long_waits
                 if found.cost < 0:
                     self._power = power
-        return self.report(dispatches.moved(cpu, start))
+        return self.report(sweep.schedule)
 
-    def _search(self, section: Section, width: int, price: float) -> SearchedSection | None:
-        """Return a schedule of a section that is no worse than the one it has, if one is found."""
-        if not len(section.by_latest):
-            return None
+    def _settings(self, width: int, price: float) -> tuple[BeamSettings, int]:
+        """Return what a beam keeps and prefers, and the number of these preferences."""
         random = self.random
         number = int(np.argmin(self._found))
         spread = 0.0
@@ -290,11 +288,4 @@ class ScheduleSearch:
             preferred, width=width, safe=max(FEWEST_SAFE, width // 3), price=price,
             idle=idle, waiting=waiting, patience=patience,
         )  # fmt: skip
-        found = beam_search(section, settings, self._switch_cost, self._length)
-        change = 0.0 if found is None else found.cost / max(1, found.guide_cost)
-        self._found[number] = MEMORY * self._found[number] + (1 - MEMORY) * change
-        if found is None:
-            return None
-        long_price = price * section.limits.long_wait
-        worse = found.cost + price * found.wait + long_price * found.long_waits
-        return found if worse <= 0 else None
+        return settings, number

@@ -143,7 +143,7 @@ Cost Schedule::meeting_cost(Index left, Index right) const {
     if (one.role == Role::cut || other.role == Role::cut) return 0;
     if (one.role == Role::head) return other.role == Role::tail ? 0 : other.first;
     if (other.role == Role::tail) return one.last;
-    return trace_.switch_cost(one, other);
+    return switch_cost(one, other, trace_.matrix, trace_.fragments);
 }
 
 bool Schedule::settle() {

@@ -13,8 +13,8 @@ BeamSearch::BeamSearch(const Section& section, const Settings& settings)
     root.starts.assign(section.dispatches().size(), far);
     for (std::size_t cpu = 0; cpu < section.cpus.size(); ++cpu) {
         const Cpu& around = section.cpus[cpu];
-        root.cpus.push_back({around.free_from, around.element_before, around.fixed_first,
-                             section.guided_first[cpu]});
+        root.cpus.push_back(
+            {around.free_from, around.element_before, around.fixed_first, around.guided_first});
     }
     root.sooner.assign(children_.stock().times(), 0);
     steps_.reserve(section.dispatches().size());
@@ -53,7 +53,7 @@ void BeamSearch::make(const Child& child) {
     on.passed = child.passed;
     made.cost = child.cost;
     made.now = std::max(made.now, child.start);
-    made.hash += static_cast<std::uint64_t>(dispatch.code);
+    made.hash += code(dispatch.fragment);
     made.unlike = child.unlike;
     made.safe = child.safe;
     made.busy = child.busy;
@@ -70,16 +70,17 @@ BeamSearch::Total BeamSearch::total_of_guide() const {
     for (Index cpu = 0; cpu < std::ssize(section_.cpus); ++cpu) {
         Index passed = section_.cpus[cpu].fixed_first;
         Index before = section_.cpus[cpu].element_before;
-        for (const Index row : section_.guided_on(cpu)) {
+        for (Index at = section_.cpus[cpu].guided_first; at < section_.cpus[cpu].guided_end; ++at) {
+            const Index row = section_.guided[at];
             const Element& dispatch = section_.elements[row];
-            const Fit fit = fitting(section_, cpu, passed, dispatch.guide_start, dispatch.length);
+            const Fit fit = fitting(section_, cpu, passed, dispatch.start, dispatch.length);
             total.cost += following(section_, before, passed, fit.passed, row);
             before = row;
             passed = fit.passed;
             Time previous_end = -far;
             if (dispatch.previous != nothing) {
                 const Element& previous = section_.elements[dispatch.previous];
-                previous_end = previous.guide_start + previous.length;
+                previous_end = previous.start + previous.length;
             }
             total.waits.add(section_, dispatch, fit.start, previous_end);
         }

@@ -47,7 +47,7 @@ class BeamSearch {
     Total total_of_guide() const;
     Found traced(Index kept, const Total& total, const Total& of_guide) const;
 
-    const Section section_;
+    const Section& section_;
     const Settings settings_;
     Children children_;
     std::vector<PartialSchedule> partials_, next_; // those that are gone on with, and one longer

@@ -1,9 +1,9 @@
 // Searches for schedules of traces and for bounds, and the patient rule, as Python calls them.
 
 #include "../calls.hpp"
-#include "beam_search.hpp"
 #include "patient_rule.hpp"
 #include "prices.hpp"
+#include "sections.hpp"
 
 #include <algorithm>
 #include <array>
@@ -14,47 +14,46 @@ namespace {
 
 constexpr std::int64_t misfit = -1;
 
-// Returns whether there is a begin for each of a number of groups, and an end of the last one.
-bool are_begins(Integers first, std::size_t groups, Integers members) {
-    return first.size() == groups + 1 && first.back() == std::ssize(members);
-}
-
 } // namespace
 
 namespace beam {
 
-// The arrays are those of Section, in this order.
-BeamSearch* beam_search(Rows<Element> elements, Integers by_latest, Integers guided,
-                        Integers guided_first, Integers woken, Integers woken_first,
-                        Rows<Fixed> fixed, Rows<Cpu> cpus, Integers matrix, Rows<double> weights,
-                        Rows<Limits> limits, Rows<Settings> settings) {
-    const std::size_t count = by_latest.size(), fragments = weights.size();
-    if (elements.size() < count || guided.size() != count || limits.size() != 1 ||
-        settings.size() != 1 || (!matrix.empty() && matrix.size() != fragments * fragments) ||
-        !are_begins(guided_first, cpus.size(), guided) || !are_begins(woken_first, count, woken)) {
-        return nullptr;
-    }
-    const Section section{elements, by_latest, guided, guided_first, woken,    woken_first,
-                          fixed,    cpus,      matrix, weights,      limits[0]};
-    return new BeamSearch(section, settings[0]);
+// The arrays are those of Trace, in this order.
+Sections* sections(Rows<Dispatch> dispatches, Rows<Dispatch> fixed, Rows<Cut> cuts,
+                   Rows<Time> latest, Integers matrix, Index fragments, Index cpus,
+                   Rows<Time> ready, bool gives_way) {
+    const Trace trace{dispatches, fixed, cuts, latest, matrix, fragments};
+    if (!trace.fits() || ready.size() != dispatches.size()) return nullptr;
+    return new Sections(trace, cpus, ready, gives_way);
 }
 
-// Writes where each dispatch is placed; and by how much the cost, the sum of all waits and the
-// number of long ones change, and what the guide costs. Returns whether a schedule was found.
-std::int64_t best(const BeamSearch& search, std::span<Placement> placements,
-                  std::span<std::int64_t> changes) {
-    const std::optional<Found> found = search.best();
+std::int64_t take(Sections& sections, Index begin, Index end, Rows<Limits> limits, Time wait,
+                  Rows<Settings> settings) {
+    if (limits.size() != 1 || settings.size() != 1) return misfit;
+    sections.take(begin, end, limits[0], wait, settings[0]);
+    return 0;
+}
+
+Index place(Sections& sections, Index dispatches) { return sections.search().place(dispatches); }
+
+// Finds the best schedule of the section. Writes by how much the cost, the sum of all waits and the
+// number of long ones change, and what the guide costs. Returns whether there is one.
+std::int64_t find(Sections& sections, std::span<std::int64_t> changes) {
+    if (changes.size() != 4) return misfit;
+    const std::optional<Found>& found = sections.find();
     if (!found) return 0;
-    if (placements.size() != found->placements.size() || changes.size() != 4) return misfit;
-    std::ranges::copy(found->placements, placements.begin());
     std::ranges::copy(std::array{found->cost, found->wait, found->long_waits, found->guide_cost},
                       changes.begin());
     return 1;
 }
 
-DFOPT_CREATOR(BeamSearch, BeamSearch, &beam_search)
-DFOPT_FUNCTION(BeamSearch_place, &BeamSearch::place)
-DFOPT_FUNCTION(BeamSearch_best, &best)
+DFOPT_CREATOR(Sections, Sections, &sections)
+DFOPT_FUNCTION(Sections_cuts, &Sections::cuts)
+DFOPT_FUNCTION(Sections_take, &take)
+DFOPT_FUNCTION(Sections_place, &place)
+DFOPT_FUNCTION(Sections_find, &find)
+DFOPT_FUNCTION(Sections_put_back, &Sections::put_back)
+DFOPT_FUNCTION(Sections_placements, &Sections::placements)
 
 } // namespace beam
 

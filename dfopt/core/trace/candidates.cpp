@@ -37,8 +37,7 @@ void Candidates::survey(PartialSchedule& partial) {
 Time Candidates::gap(const PartialSchedule& partial, Index cpu) const {
     Time start = starts_[cpu];
     const Index passed = partial.cpus[cpu].passed;
-    const Index ahead = section_.cpus[cpu].fixed_end - passed;
-    for (const Fixed& fixed : section_.fixed.subspan(passed, ahead)) {
+    for (const Fixed& fixed : section_.fixed_from(passed, section_.cpus[cpu].fixed_end)) {
         if (fixed.start > start) return fixed.start - start;
         start = std::max(start, fixed.end);
     }
@@ -85,7 +84,7 @@ void Candidates::survey_urgent(PartialSchedule& partial) {
     const Index end = std::ssize(section_.by_latest);
     while (at < end && partial.has(section_.by_latest[at])) ++at;
     urgent_.clear();
-    for (const Index row : section_.by_latest.subspan(at)) {
+    for (const Index row : std::span(section_.by_latest).subspan(at)) {
         if (std::ssize(urgent_) == most_urgent_) break;
         if (partial.has(row)) continue;
         const Time ready = partial.ready_time(section_, row);

@@ -115,13 +115,13 @@ void Children::note_waiting(Time now) {
 void Children::follow_guide(PartialSchedule& partial) {
     for (Index cpu = 0; cpu < cpus(); ++cpu) {
         Guide& guide = guide_[cpu] = {};
-        const Index end = section_.guided_first[cpu + 1];
+        const Index end = section_.cpus[cpu].guided_end;
         const auto left_from = [&](Index at) {
             while (at < end && partial.has(section_.guided[at])) ++at;
             return at;
         };
         const auto start_of = [&](Index at) {
-            return section_.elements[section_.guided[at]].guide_start;
+            return section_.elements[section_.guided[at]].start;
         };
         const Index first = partial.cpus[cpu].guided = left_from(partial.cpus[cpu].guided);
         if (first == end) continue;
@@ -144,7 +144,7 @@ void Children::consider(Index parent, const PartialSchedule& partial, Index row,
     const Cost cost = partial.cost + following(section_, on.before, on.passed, fit.passed, row);
     const Time then = std::max(partial.now, start);
     Time busy = partial.busy + dispatch.length;
-    for (const Fixed& fixed : section_.fixed.subspan(on.passed, fit.passed - on.passed)) {
+    for (const Fixed& fixed : section_.fixed_from(on.passed, fit.passed)) {
         busy += fixed.end - fixed.start;
     }
     Time idle = -busy;
@@ -229,7 +229,7 @@ bool Children::is_ahead_of_guide(Index row) const {
 // Returns a hash of the number of dispatches that have been placed of each fragment, and of what
 // the CPUs hold. Whoever shares it differs little, and would leave no room to what differs more.
 std::uint64_t Children::hash_of(const PartialSchedule& partial, Index row, Index cpu) const {
-    std::uint64_t hash = partial.hash + static_cast<std::uint64_t>(section_.elements[row].code);
+    std::uint64_t hash = partial.hash + code(section_.elements[row].fragment);
     for (Index i = 0; i < cpus(); ++i) {
         const Index last = i == cpu ? row : partial.cpus[i].before;
         if (last < 0) continue;
@@ -247,24 +247,25 @@ std::int64_t Children::changed_unlike(const PartialSchedule& partial, Index row,
                                       Time ready) const {
     const Element& dispatch = section_.elements[row];
     const Time end = start + dispatch.length;
-    std::int64_t change = ready > dispatch.guide_start ? -1 : 0;
+    std::int64_t change = ready > dispatch.start ? -1 : 0;
     if (dispatch.next != nothing) {
         const Element& next = section_.elements[dispatch.next];
-        if (end > next.guide_start) {
+        if (end > next.start) {
             ++change;
             if (next.waker != nothing && partial.has(next.waker)) {
-                change -= partial.starts[next.waker] + next.offset > next.guide_start;
+                change -= partial.starts[next.waker] + next.waker_offset > next.start;
             }
         }
     }
-    for (const Index number : section_.woken_by(row)) {
+    for (Index number = dispatch.woken; number != nothing;) {
         const Element& woken = section_.elements[number];
-        if (start + woken.offset <= woken.guide_start) continue;
+        number = woken.sibling;
+        if (start + woken.waker_offset <= woken.start) continue;
         ++change;
         if (woken.previous == row) {
-            change -= end > woken.guide_start;
+            change -= end > woken.start;
         } else if (woken.previous != nothing && partial.has(woken.previous)) {
-            change -= partial.end_of(section_, woken.previous) > woken.guide_start;
+            change -= partial.end_of(section_, woken.previous) > woken.start;
         }
     }
     return change;

@@ -28,8 +28,6 @@ struct Settings {
 class Children {
   public:
     Children(const Section& section, const Settings& settings);
-    Children(const Children&) = delete; // the candidates refer to the section
-    Children& operator=(const Children&) = delete;
 
     // The best ones of all partial schedules since `clear`.
     const BestChildren& best() const { return best_; }
@@ -73,7 +71,7 @@ class Children {
 
     Index cpus() const { return std::ssize(section_.cpus); }
 
-    const Section section_;
+    const Section& section_;
     const Settings settings_;
     BestChildren best_, safest_;
 

@@ -57,14 +57,16 @@ struct Trace {
         return latest.size() == dispatches.size() &&
                std::ssize(matrix) == (matrix.empty() ? 0 : fragments * fragments);
     }
-
-    // Returns what it costs that one dispatch follows another one on a CPU.
-    Cost switch_cost(const Dispatch& last, const Dispatch& next) const {
-        if (!matrix.empty()) return matrix[last.fragment * fragments + next.fragment];
-        const bool changes = last.fragment != next.fragment || last.fragment == evicts;
-        return last.always + (changes ? last.exit + next.entry : 0);
-    }
 };
+
+// Returns what it costs that one dispatch follows another one on a CPU. A matrix, if there is one,
+// has the costs between so many fragments, row by row.
+inline Cost switch_cost(const Dispatch& last, const Dispatch& next, Integers matrix,
+                        Index fragments) {
+    if (!matrix.empty()) return matrix[last.fragment * fragments + next.fragment];
+    const bool changes = last.fragment != next.fragment || last.fragment == evicts;
+    return last.always + (changes ? last.exit + next.entry : 0);
+}
 
 // The next dispatch of each one's task, the first one that it wakes, and the next one that its
 // waker wakes.

@@ -75,7 +75,7 @@ struct PartialSchedule {
         }
         if (dispatch.waker != nothing) {
             if (!has(dispatch.waker)) return far;
-            ready = std::max(ready, starts[dispatch.waker] + dispatch.offset);
+            ready = std::max(ready, starts[dispatch.waker] + dispatch.waker_offset);
         }
         return ready;
     }

@@ -7,8 +7,8 @@ namespace dfopt::patience {
 
 PatientRule::PatientRule(const Recording& recording, Index cpus, Time patience)
     : recording_(recording), patience_(patience), unstarted_(end()), placements_(end()),
-      ready_(end()), missing_(end()), next_(end(), none), woken_(end(), none),
-      sibling_(end(), none), turn_(end()), own_(fragments()) {
+      ready_(end()), missing_(end()), followers_(recording_.dispatches.first(end())), turn_(end()),
+      own_(fragments()) {
     Index taken = 0, cut = 0;
     for (Index cpu = 0; cpu < cpus; ++cpu) {
         const Index first_taken = taken, first_cut = cut;
@@ -25,8 +25,6 @@ PatientRule::PatientRule(const Recording& recording, Index cpus, Time patience)
         ready_[dispatch] = own.ready_by;
         missing_[dispatch] = (own.previous != none) + (own.waker != none);
         if (missing_[dispatch] == 0) to_come_.emplace(own.ready_by, dispatch);
-        if (own.previous != none) next_[own.previous] = dispatch;
-        if (own.waker != none) sibling_[dispatch] = std::exchange(woken_[own.waker], dispatch);
     }
 }
 
@@ -182,8 +180,10 @@ void PatientRule::start(Choice choice) {
     cpu.held = own.fragment;
     cpu.free_at = cpu.used_at = now_ + own.length;
     --unstarted_;
-    if (next_[choice.dispatch] != none) release(next_[choice.dispatch], cpu.free_at);
-    for (Index woken = woken_[choice.dispatch]; woken != none; woken = sibling_[woken]) {
+    const Index next = followers_.next[choice.dispatch];
+    if (next != none) release(next, cpu.free_at);
+    for (Index woken = followers_.woken[choice.dispatch]; woken != none;
+         woken = followers_.sibling[woken]) {
         release(woken, now_ + recording_.dispatches[woken].waker_offset);
     }
 }

@@ -78,9 +78,7 @@ class PatientRule {
     std::vector<Time> ready_; // when each dispatch is ready, as far as it is known
     std::vector<int>
         missing_; // the number of dispatches that each waits for and that have not started
-    std::vector<Index> next_;    // the next dispatch of its task,
-    std::vector<Index> woken_;   // the first one that it wakes,
-    std::vector<Index> sibling_; // and the next one that its waker wakes
+    const Followers followers_;
 
     std::int64_t turns_ = 0;         // the number of dispatches that have begun to wait
     std::vector<std::int64_t> turn_; // what it was when each of them did; 0 if it does not wait

@@ -2,7 +2,8 @@
 //
 // A *section* is some dispatches that follow each other in the order of their starts. What runs
 // before and after them keeps its CPU and its time. An *element* is a dispatch of the section, the
-// dispatch of a CPU before or after it, or a block that evicts.
+// dispatch of a CPU before or after it, or a block that evicts. Times count from where the section
+// begins, and fragments are numbered anew.
 
 #pragma once
 
@@ -11,7 +12,7 @@
 namespace dfopt::beam {
 
 // Stands for an element where there is none.
-constexpr Index nothing = -1;
+constexpr Index nothing = none;
 
 // Stands for the last element of a CPU after a cut.
 constexpr Index unknown = -2;
@@ -19,22 +20,17 @@ constexpr Index unknown = -2;
 // A time after all others; its negative is before them.
 constexpr Time far = Time{1} << 60;
 
-struct Element {
-    Index fragment;                        // below 0 for a block
-    Cost entry, exit, always, first, last; // as in Dispatches of dfopt/compare
-
-    // For the dispatches of the section only.
-    Time length;
-    Time low;             // when it can start at the earliest, whatever comes before it
-    Time since;           // when its wait begins at the earliest
-    Time latest;          // its latest start
-    Index previous, next; // the dispatches before and after it of its task
-    Index waker;
-    Time offset;       // from the start of the waker
-    std::int64_t code; // a random number, of its own or of its fragment
-    Time guide_start;
-    Time next_since; // when the dispatch after it is woken, or `far`
-    Time next_start; // when that one starts if it lies outside the section, or `nothing`
+// A dispatch as it runs in the *guide*, a schedule within the limits; `previous` and `waker` are
+// elements, or `nothing` if they lie outside. The rest is known of the section's own ones only.
+struct Element : Dispatch {
+    Time low = 0;   // when it can start at the earliest, whatever comes before it
+    Time since = 0; // when its wait begins at the earliest
+    Time latest = 0;
+    Index next = nothing;      // the dispatch after it of its task
+    Index woken = nothing;     // the first one that it wakes
+    Index sibling = nothing;   // the next one that its waker wakes
+    Time next_since = far;     // when the dispatch after it is woken
+    Time next_start = nothing; // when that one starts if it lies outside the section, or `nothing`
 };
 
 enum class Role : std::int64_t { plain, evicts, cut };
@@ -43,14 +39,15 @@ enum class Role : std::int64_t { plain, evicts, cut };
 struct Fixed {
     Time start, end;
     Role role;
-    Index element; // if it evicts
+    Index element = nothing; // if it evicts
 };
 
 struct Cpu {
-    Index fixed_first, fixed_end; // what may lie ahead
-    Time free_from;
-    Index element_before, element_after; // those around the section
-    Index passed_at_end;                 // what is fixed before the element after it
+    Index guided_first = 0, guided_end = 0; // its dispatches in Section::guided
+    Index fixed_first = 0, fixed_end = 0;   // what may lie ahead
+    Index passed_at_end = 0;                // what is fixed before the element after the section
+    Time free_from = -far;
+    Index element_before = nothing, element_after = nothing; // those around the section
 };
 
 struct Limits {
@@ -60,29 +57,29 @@ struct Limits {
 };
 
 struct Section {
-    std::span<const Element> elements; // the dispatches in the order of `low`, then the others
-    std::span<const Index> by_latest;  // the dispatches by latest start
-    std::span<const Index> guided; // by CPU and start in the guide, a schedule within the limits
-    std::span<const Index> guided_first;
-    std::span<const Index> woken; // which dispatches each one wakes
-    std::span<const Index> woken_first;
-    std::span<const Fixed> fixed; // by CPU and start
-    std::span<const Cpu> cpus;
-    std::span<const Cost> matrix;    // costs between fragments, or empty
-    std::span<const double> weights; // the mean entry cost of each fragment
-    Limits limits;
+    std::vector<Element> elements; // the dispatches in the order of `low`, then the others
+    Index size = 0;                // the number of dispatches
+    std::vector<Index> by_latest;  // the dispatches by latest start
+    std::vector<Index> guided;     // by CPU and start in the guide
+    std::vector<Fixed> fixed;      // by CPU and start
+    std::vector<Cpu> cpus;
+    std::vector<Cost> matrix;    // costs between fragments, or empty
+    std::vector<double> weights; // the mean entry cost of each fragment
+    Limits limits{};
 
-    std::span<const Element> dispatches() const { return elements.first(by_latest.size()); }
+    Rows<Element> dispatches() const { return Rows<Element>(elements).first(size); }
     Index fragments() const { return std::ssize(weights); }
-
-    std::span<const Index> guided_on(Index cpu) const { return group(guided, guided_first, cpu); }
-    std::span<const Index> woken_by(Index row) const { return group(woken, woken_first, row); }
-
-  private:
-    static std::span<const Index> group(std::span<const Index> members,
-                                        std::span<const Index> first, Index number) {
-        return members.subspan(first[number], first[number + 1] - first[number]);
+    Rows<Fixed> fixed_from(Index first, Index end) const {
+        return Rows<Fixed>(fixed).subspan(first, end - first);
     }
 };
+
+// Returns a random number for a fragment (the finalizer of splitmix64).
+inline std::uint64_t code(Index fragment) {
+    std::uint64_t bits = (static_cast<std::uint64_t>(fragment) + 1) * 0x9e3779b97f4a7c15u;
+    bits = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9u;
+    bits = (bits ^ bits >> 27) * 0x94d049bb133111ebu;
+    return bits ^ bits >> 31;
+}
 
 } // namespace dfopt::beam

@@ -26,8 +26,7 @@ Stock::Stock(const Section& section) : begin_(section.elements[0].low) {
         Time free = std::max(cpu.free_from, begin_);
         free_at_first_ += free;
         bends.push_back({free, 1});
-        for (const Fixed& fixed :
-             section.fixed.subspan(cpu.fixed_first, cpu.fixed_end - cpu.fixed_first)) {
+        for (const Fixed& fixed : section.fixed_from(cpu.fixed_first, cpu.fixed_end)) {
             if (fixed.end <= std::max(fixed.start, free)) continue;
             bends.push_back({std::max(fixed.start, free), -1});
             bends.push_back({fixed.end, 1});

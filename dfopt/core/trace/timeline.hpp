@@ -16,7 +16,7 @@ struct Fit {
 // Returns when a dispatch fits on a CPU at or after `start`; what is fixed before `passed` lies
 // behind.
 inline Fit fitting(const Section& section, Index cpu, Index passed, Time start, Time length) {
-    const std::span fixed = section.fixed;
+    const std::vector<Fixed>& fixed = section.fixed;
     const Index end = section.cpus[cpu].fixed_end;
     while (passed < end) {
         if (fixed[passed].role == Role::cut) {
@@ -43,18 +43,14 @@ inline Cost meeting(const Section& section, Index before, Index after) {
     const Element& next = section.elements[after];
     if (before == nothing) return next.first;
     if (before == unknown) return 0;
-    const Element& last = section.elements[before];
-    if (!section.matrix.empty()) {
-        return section.matrix[last.fragment * section.fragments() + next.fragment];
-    }
-    return last.always + (last.fragment != next.fragment ? last.exit + next.entry : 0);
+    return switch_cost(section.elements[before], next, section.matrix, section.fragments());
 }
 
 // Returns what it costs that `after` follows, with what is fixed from `passed` to `end` in between.
 // If `after` is `nothing`, nothing follows on the CPU.
 inline Cost following(const Section& section, Index before, Index passed, Index end, Index after) {
     Cost total = 0;
-    for (const Fixed& fixed : section.fixed.subspan(passed, end - passed)) {
+    for (const Fixed& fixed : section.fixed_from(passed, end)) {
         if (fixed.role == Role::cut) {
             before = unknown;
         } else if (fixed.role == Role::evicts) {

@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dfopt import replace
-from dfopt.compare.attainable.beam_search.search import BeamSettings, beam_search
-from dfopt.compare.attainable.beam_search.sections import Sections
+from dfopt.compare.attainable.beam_search import BeamSettings, Sweep
 from dfopt.compare.attainable.check import WaitingLimit, check_schedule, checked_cost
 from dfopt.compare.attainable.schedule_within import schedule_within
 from dfopt.compare.dispatches import NONE, Dispatches
@@ -24,18 +23,16 @@ def searched(
     arrivals: Dispatches, wait: int, dispatches: int, preferred: BeamSettings
 ) -> tuple[Dispatches, int, int, int]:
     """Return what one sweep makes of the recorded schedule, and the sums of all changes."""
-    cpu, start = arrivals.cpu.astype(np.int64), arrivals.start.copy()
-    sections = Sections(arrivals, cpu, start, wait)
+    sweep = Sweep(arrivals, wait)
     cost = waits = long_waits = 0
     for begin in range(0, len(arrivals), max(1, dispatches // 2)):
         end = min(len(arrivals), begin + dispatches)
-        section = sections.take(begin, end, SectionLimits(long_wait=LONG), None)
-        found = beam_search(section, preferred, 1.0, 1.0)
+        found = sweep.search(begin, end, SectionLimits(long_wait=LONG), None, preferred)
         assert found is not None
-        sections.put_back(found.placements)
+        sweep.sections.put_back()
         cost, waits = cost + found.cost, waits + found.wait
         long_waits += found.long_waits
-    return arrivals.moved(cpu, start), cost, waits, long_waits
+    return sweep.schedule, cost, waits, long_waits
 
 
 @settings(max_examples=25, deadline=None)
@@ -114,10 +111,8 @@ def test_a_dispatch_waits_for_what_lies_outside_its_section() -> None:
 @given(seeds, st.integers(0, 6))
 def test_dispatches_that_give_way_keep_limit_and_cost(seed: int, wait: int) -> None:
     arrivals, _ = random_case(seed, most=20)
-    cpu, start = arrivals.cpu.astype(np.int64), arrivals.start.copy()
-    Sections(arrivals, cpu, start, wait, gives_way=True)
-    late = arrivals.moved(cpu, start)
-    assert (start >= arrivals.start).all()
+    late = Sweep(arrivals, wait, gives_way=True).schedule
+    assert (late.start >= arrivals.start).all()
     assert check_schedule(late, WaitingLimit(each=wait)) == []
     assert checked_cost(late) == checked_cost(arrivals)
 
@@ -125,8 +120,7 @@ def test_dispatches_that_give_way_keep_limit_and_cost(seed: int, wait: int) -> N
 @given(seeds, st.integers(1, 12), st.integers(0, 11))
 def test_cuts_divide_the_schedule(seed: int, distance: int, first: int) -> None:
     arrivals, _ = random_case(seed, most=40)
-    cpu, start = arrivals.cpu.astype(np.int64), arrivals.start.copy()
-    cuts = Sections(arrivals, cpu, start, 0).cuts(min(first, distance - 1), distance)
+    cuts = Sweep(arrivals, 0).sections.cuts(min(first, distance - 1), distance)
     assert (cuts[0], cuts[-1]) == (0, len(arrivals))
     lengths = np.diff(cuts)
     assert (lengths > 0).all()
@@ -139,14 +133,14 @@ ANSWERS = (
     (0, -20, 0, 4073731374),
     (-13, -286, -5, 599605710),
     (-11, -42, -4, 3676897769),
-    (-31, -958, -20, 4042058188),
+    (-30, -952, -18, 2060314539),
     (-11, -1093, -12, 2628137171),
-    (-15, -174, -10, 3222587298),
-    (-36, -185, -10, 437212212),
-    (-18, -70, -9, 1339617920),
+    (-15, -174, -12, 1973273885),
+    (-36, -185, -10, 1282693753),
+    (-18, -69, -9, 1278951739),
     (0, -24, -5, 1586446494),
     (-32, -258, -16, 1474572338),
-    (-180, -524, -17, 1341513699),
+    (-177, -544, -18, 2366962898),
     (-94, -1118, -14, 318165109),
     (-16, -237, -5, 1527008788),
     (-10, -150, -9, 902630355),

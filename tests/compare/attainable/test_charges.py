@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dfopt.compare import CostModel
-from dfopt.compare.attainable.beam_search.search import BeamSettings
+from dfopt.compare.attainable.beam_search import BeamSettings
 from dfopt.compare.attainable.check import WaitingLimit, checked_cost
 from dfopt.compare.attainable.patience import run_patiently
 from dfopt.compare.attainable.schedule_within import schedule_within

@@ -1,1 +1,0 @@
-"""Cheap schedules by beam searches over one section of a schedule after the other."""
