@@ -71,9 +71,15 @@ class _Shown(Repr):
             f"{name}={self.repr1(value, level - 1)}"
             for name in names
             if name not in getattr(x, "UNSHOWN", ())
-            and (value := getattr(x, name)) != usual.get(name, NODEFAULT)
+            and not _is_default(value := getattr(x, name), usual.get(name, NODEFAULT))
         )
         return f"{type(x).__name__}({shown})"
+
+
+def _is_default(value: object, default: object) -> bool:
+    """Return whether a value is the default; an array is if all its items are."""
+    same: Any = value == default
+    return default is not NODEFAULT and bool(same if isinstance(same, bool) else same.all())
 
 
 T = TypeVar("T", bound="Record | DataclassInstance")

@@ -272,7 +272,7 @@ def _costs_of_matrix(dispatches: Dispatches) -> tuple[Integers, Integers, Intege
 def _own_costs(evicting: Dispatches, cuts: Cuts) -> int:
     """Return what dispatches that are fixed and evict pay themselves between two of them."""
     total = 0
-    for cpu in range(evicting.cpus):
+    for cpu in np.unique(evicting.cpu):
         own = evicting.chosen(evicting.cpu == cpu)
         part = np.searchsorted(cuts.time[cuts.cpu == cpu], own.start, "right")
         same = part[1:] == part[:-1]

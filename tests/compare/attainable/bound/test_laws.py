@@ -24,6 +24,12 @@ def robust(arrivals: Dispatches, wait: int) -> int:
     return lower_bound(arrivals, wait, uses_lengths=False).value
 
 
+def test_a_bound_is_shown() -> None:
+    assert "WaitingProof(" in repr(
+        lower_bound(random_arrivals(Random(3), most=6), 2, uses_lengths=True)
+    )
+
+
 def shifted(arrivals: Dispatches, by: int) -> Dispatches:
     """Return the same recording at other times."""
     smallest, largest = np.iinfo(np.int64).min, np.iinfo(np.int64).max
@@ -49,12 +55,13 @@ def test_bounds_do_not_depend_on_when_the_recording_began(seed: int, by: int) ->
 @given(seed=st.integers(0, 2**32))
 def test_bounds_do_not_depend_on_names_of_cpus_and_fragments(seed: int) -> None:
     arrivals = random_arrivals(Random(seed), most=6, costs="counting")
-    around, cuts = arrivals.fixed, arrivals.cuts
+    cuts, fixed = arrivals.cuts, arrivals.fixed
+    fixed = replace(fixed, cpu=arrivals.cpus - 1 - fixed.cpu)
     other = replace(
         arrivals,
         fragment=arrivals.fragment.max() - arrivals.fragment,
         cpu=arrivals.cpus - 1 - arrivals.cpu,
-        around=replace(around, cpu=arrivals.cpus - 1 - around.cpu),
+        around=fixed.chosen(np.lexsort((fixed.end, fixed.start, fixed.cpu))),
         cuts=replace(cuts, cpu=arrivals.cpus - 1 - cuts.cpu),
     )
     assert robust(other, 2) == robust(arrivals, 2)
