@@ -19,7 +19,7 @@ from functools import partial
 from heapq import heappush
 from inspect import isgenerator
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dfopt.errors import DfoptError
 from dfopt.problem.cache import CLEAN, UNMANAGED
@@ -36,17 +36,9 @@ from dfopt.simulate.contract import (
     Why,
 )
 from dfopt.simulate.recorder import packed
+from dfopt.simulate.requests import STALLED, Requests
 from dfopt.simulate.workload import Burst, Pause
 from dfopt.trace.events import Stop
-
-if TYPE_CHECKING:
-    from dfopt.simulate.kernel import Kernel
-
-STALLED = 1_000_000
-"""An endless loop has at least this number of dispatches, or calls of the policy, at one moment.
-
-A deadlock has at least this number of calls without a thread that acts in between or later.
-"""
 
 CANCELLED = -1
 """The event number of a CPU that waits for no event."""
@@ -94,7 +86,7 @@ class Cpu:
         "_tasks", "_then", "due", "is_at_work", "is_called", "number",
     )  # fmt: skip
 
-    def __init__(self, number: int, kernel: Kernel) -> None:
+    def __init__(self, number: int, kernel: Requests) -> None:
         self.number = number
         self._kernel = kernel
         self._policy = kernel.policy
