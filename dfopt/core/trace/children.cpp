@@ -8,6 +8,9 @@ namespace dfopt::beam {
 
 namespace {
 
+// Of each partial schedule, the CPUs that are free first may change to another fragment.
+constexpr Index changing_cpus = 2;
+
 std::uint64_t floor_mod(std::int64_t number, std::int64_t divisor) {
     const std::int64_t rest = number % divisor;
     return static_cast<std::uint64_t>(rest < 0 ? rest + divisor : rest);
@@ -33,9 +36,12 @@ void Children::add(Index parent, PartialSchedule& partial) {
     note_waiting(partial.now);
     follow_guide(partial);
     const double paid = least_paid(partial);
+    const Time soon = soon_free(partial);
     for (Index cpu = 0; cpu < cpus(); ++cpu) {
+        const bool may_change = std::max(partial.cpus[cpu].free, partial.now) <= soon;
         may_be_safe_ = partial.unlike <= 1 && is_ahead_beside(partial, cpu);
         for (const Index fragment : candidates_.fragments()) {
+            if (!may_change && on_[cpu] != fragment) continue;
             not_held_ = all_waiting_ - held_price(fragment, cpu);
             if (!has_room(paid + settings_.waiting * not_held_)) continue;
             for (const Index row : candidates_.choices(cpu, fragment)) {
@@ -54,6 +60,17 @@ void Children::add(Index parent, PartialSchedule& partial) {
 // Returns whether a child with a key may get into one of the lists.
 bool Children::has_room(double key) const {
     return best_.has_room(key) || (may_be_safe_ && safest_.has_room(key));
+}
+
+// Returns when the CPUs are free that may change to another fragment now. If others did, it would
+// mostly lead to the same schedules, in another order of their dispatches.
+Time Children::soon_free(const PartialSchedule& partial) {
+    for (Index cpu = 0; cpu < cpus(); ++cpu) {
+        free_[cpu] = std::max(partial.cpus[cpu].free, partial.now);
+    }
+    const auto last = free_.begin() + std::min(changing_cpus, cpus()) - 1;
+    std::ranges::nth_element(free_, last);
+    return *last;
 }
 
 // Returns the least that any child pays for switches, idle time and waiting.

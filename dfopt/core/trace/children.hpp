@@ -56,6 +56,7 @@ class Children {
 
     Time waited(Time time) const;
     double price_of(const Waits& waits, Time more) const;
+    Time soon_free(const PartialSchedule& partial);
     double least_paid(const PartialSchedule& partial) const;
     bool is_ahead_beside(const PartialSchedule& partial, Index cpu) const;
     bool has_room(double key) const;
