@@ -214,6 +214,10 @@ class ScheduleAnnealing(NativeObject):
         """Keep the schedule as it is, at the level 0 or 1."""
 
     @native()
+    def keep_if_better(self, level: int) -> None:
+        """Keep the schedule if it is better than the one that was kept."""
+
+    @native()
     def go_back_if_worse(self, level: int) -> None:
         """Go back to the schedule that was kept if that one is better."""
 

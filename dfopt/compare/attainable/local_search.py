@@ -109,6 +109,7 @@ def improve(schedule: Dispatches, limit: WaitingLimit, *, steps: int, seed: int 
                     cost_price=cost_price,
                     late_price=_between((LATE, LATER), share) / length,
                 )
+            annealing.keep_if_better(0)
 
     half = STRETCH // 2
     stretches = [

@@ -63,9 +63,12 @@ void Annealing::anneal(Index low, Index high, std::int64_t changes, double tempe
     }
 }
 
+void Annealing::keep_if_better(Index level) {
+    if (quality(schedule_.totals()) < quality(schedule_.kept_totals(level))) keep(level);
+}
+
 void Annealing::go_back_if_worse(Index level) {
-    const Totals &now = schedule_.totals(), &kept = schedule_.kept_totals(level);
-    if (std::pair(badness(now), now.cost) > std::pair(badness(kept), kept.cost)) {
+    if (quality(schedule_.totals()) > quality(schedule_.kept_totals(level))) {
         schedule_.go_back(level);
     }
 }
@@ -106,6 +109,11 @@ Annealing::Meetings Annealing::meetings(const Change& change) const {
         {{{before, begin}, {end, after}, {other_before, other_begin}, {other_end, other_after}}},
         {{{before, other_begin}, {other_end, after}, {other_before, begin}, {end, other_after}}},
         4};
+}
+
+// Returns what makes one schedule better than another: the smaller, the better.
+std::pair<double, Cost> Annealing::quality(const Totals& totals) const {
+    return {badness(totals), totals.cost};
 }
 
 // Returns by how much a schedule is beyond its limits.

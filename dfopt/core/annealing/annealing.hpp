@@ -8,6 +8,7 @@
 #include "changes.hpp"
 
 #include <array>
+#include <utility>
 #include <vector>
 
 namespace dfopt::annealing {
@@ -40,6 +41,7 @@ class Annealing {
 
     // Keeps the schedule as it is at one of two levels, to which `go_back_if_worse` may return.
     void keep(Index level) { schedule_.keep(level); }
+    void keep_if_better(Index level);
     void go_back_if_worse(Index level);
 
     // Where dispatches run.
@@ -57,6 +59,7 @@ class Annealing {
         std::size_t count;
     };
     Meetings meetings(const Change& change) const;
+    std::pair<double, Cost> quality(const Totals& totals) const;
     double badness(const Totals& totals) const;
 
     Schedule schedule_;
