@@ -5,9 +5,9 @@
 
 namespace dfopt::annealing {
 
-Annealing::Annealing(const Trace& trace, Index cpus, const Bounds& bounds, ExcessPrices prices,
+Annealing::Annealing(const Trace& trace, const Bounds& bounds, ExcessPrices prices,
                      Rows<double> chances, std::uint64_t seed)
-    : schedule_(trace, cpus, bounds), changes_(schedule_, Random(seed)), prices_(prices),
+    : schedule_(trace, bounds), changes_(schedule_, Random(seed)), prices_(prices),
       chances_(chances) {}
 
 bool Annealing::settle() { return schedule_.settle() && schedule_.totals().lateness == 0; }

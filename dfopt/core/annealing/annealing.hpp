@@ -23,8 +23,8 @@ class Annealing {
   public:
     // `chances` are equally likely limits of how much worse a change may be, in units of the
     // temperature. All arrays must live as long as the annealing.
-    Annealing(const Trace& trace, Index cpus, const Bounds& bounds, ExcessPrices prices,
-              Rows<double> chances, std::uint64_t seed);
+    Annealing(const Trace& trace, const Bounds& bounds, ExcessPrices prices, Rows<double> chances,
+              std::uint64_t seed);
     Annealing(const Annealing&) = delete; // its changes refer to its schedule
     Annealing& operator=(const Annealing&) = delete;
 

@@ -12,9 +12,9 @@ Annealing* annealing(Rows<Dispatch> dispatches, Rows<Dispatch> fixed, Rows<Cut> 
                      Rows<Time> latest, Integers matrix, Index fragments, Index cpus,
                      Rows<Bounds> bounds, double wait_price, double long_wait_price,
                      Rows<double> chances, std::uint64_t seed) {
-    const Trace trace{dispatches, fixed, cuts, latest, matrix, fragments};
+    const Trace trace{dispatches, fixed, cuts, latest, matrix, fragments, cpus};
     if (!trace.fits() || bounds.size() != 1) return nullptr;
-    return new Annealing(trace, cpus, bounds[0], {wait_price, long_wait_price}, chances, seed);
+    return new Annealing(trace, bounds[0], {wait_price, long_wait_price}, chances, seed);
 }
 
 // The number of elements that are late, and the last dispatch before one of them, or that itself.

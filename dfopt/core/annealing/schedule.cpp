@@ -19,17 +19,17 @@ constexpr Index updates_to_settle = 100;
 
 } // namespace
 
-Calendar::Calendar(const Trace& trace, Index cpus) : begin_(never) {
+Calendar::Calendar(const Trace& trace) : begin_(never) {
     Time end = -never;
     for (const Dispatch& dispatch : trace.dispatches) {
         begin_ = std::min(begin_, dispatch.ready_by);
         end = std::max(end, dispatch.start + dispatch.length);
     }
     // In the mean about one block begins in each cell.
-    cells_ += std::ssize(trace.fixed) / cpus;
+    cells_ += std::ssize(trace.fixed) / trace.cpus;
     width_ = std::max<Time>(end - begin_, 0) / cells_ + 1;
     auto next = trace.fixed.begin();
-    for (Index cpu = 0; cpu < cpus; ++cpu) {
+    for (Index cpu = 0; cpu < trace.cpus; ++cpu) {
         Index block = std::ssize(blocks_);
         for (; next != trace.fixed.end() && next->cpu == cpu; ++next) {
             blocks_.push_back({next->start, next->start + next->length});
@@ -89,8 +89,8 @@ void Queue::clear() {
     heap_.clear();
 }
 
-Schedule::Schedule(const Trace& trace, Index cpus, const Bounds& bounds)
-    : trace_(trace), bounds_(bounds), calendar_(trace, cpus) {
+Schedule::Schedule(const Trace& trace, const Bounds& bounds)
+    : trace_(trace), bounds_(bounds), calendar_(trace) {
     const Followers followers(trace.dispatches);
     for (Index number = 0; number < dispatches(); ++number) {
         elements_.push_back({trace.dispatches[number], Role::moves, trace.latest[number],
@@ -103,7 +103,7 @@ Schedule::Schedule(const Trace& trace, Index cpus, const Bounds& bounds)
     for (const Cut& cut : trace.cuts) {
         elements_.push_back({{.cpu = cut.cpu, .start = cut.time}, Role::cut});
     }
-    for (Index cpu = 0; cpu < cpus; ++cpu) {
+    for (Index cpu = 0; cpu < trace.cpus; ++cpu) {
         elements_.push_back({{.cpu = cpu, .start = -never}, Role::head});
         elements_.push_back({{.cpu = cpu, .start = never}, Role::tail});
     }

@@ -39,7 +39,7 @@ struct Block {
 // of the calendar the first block that ends after the cell has begun.
 class Calendar {
   public:
-    Calendar(const Trace& trace, Index cpus);
+    explicit Calendar(const Trace& trace);
 
     // Returns the earliest start from `time` on that keeps clear of the blocks of a CPU.
     Time earliest_fit(Index cpu, Time time, Time length) const;
@@ -121,7 +121,7 @@ class Schedule {
   public:
     // The elements begin with the dispatches, in the order of their recorded starts. What the trace
     // refers to must live as long as the schedule.
-    Schedule(const Trace& trace, Index cpus, const Bounds& bounds);
+    Schedule(const Trace& trace, const Bounds& bounds);
 
     Index dispatches() const { return trace_.size(); }
     Index size() const { return std::ssize(elements_); }

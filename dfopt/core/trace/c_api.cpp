@@ -22,9 +22,9 @@ namespace beam {
 Sections* sections(Rows<Dispatch> dispatches, Rows<Dispatch> fixed, Rows<Cut> cuts,
                    Rows<Time> latest, Integers matrix, Index fragments, Index cpus,
                    Rows<Time> ready, bool gives_way) {
-    const Trace trace{dispatches, fixed, cuts, latest, matrix, fragments};
+    const Trace trace{dispatches, fixed, cuts, latest, matrix, fragments, cpus};
     if (!trace.fits() || ready.size() != dispatches.size()) return nullptr;
-    return new Sections(trace, cpus, ready, gives_way);
+    return new Sections(trace, ready, gives_way);
 }
 
 std::int64_t take(Sections& sections, Index begin, Index end, Rows<Limits> limits, Time wait,

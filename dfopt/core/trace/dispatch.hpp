@@ -49,6 +49,7 @@ struct Trace {
     Rows<Time> latest;         // the latest start of each that may move, or `never`
     Integers matrix;           // costs between fragments, row by row, or empty
     Index fragments;           // its width
+    Index cpus;
 
     Index size() const { return std::ssize(dispatches); }
 

@@ -26,9 +26,9 @@ Time before_fixed(Rows<Fixed>& fixed, Time start, Time late, Time length) {
 
 } // namespace
 
-Sections::Sections(const Trace& trace, Index cpus, Rows<Time> ready, bool gives_way)
-    : trace_(trace), ready_(ready), followers_(trace.dispatches), cpus_(cpus), order_(trace.size()),
-      local_(trace.size(), none) {
+Sections::Sections(const Trace& trace, Rows<Time> ready, bool gives_way)
+    : trace_(trace), ready_(ready), followers_(trace.dispatches), cpus_(trace.cpus),
+      order_(trace.size()), local_(trace.size(), none) {
     Index fragments = 0;
     for (const Dispatch& dispatch : trace.dispatches) {
         placements_.push_back({dispatch.start, dispatch.cpu});

@@ -15,7 +15,7 @@ class Sections {
     // they start as late as they may in the given order, which leaves the most room to sections
     // before them. Costs stay what they are, but waits do not. What the trace refers to must live
     // as long as the sections.
-    Sections(const Trace& trace, Index cpus, Rows<Time> ready, bool gives_way);
+    Sections(const Trace& trace, Rows<Time> ready, bool gives_way);
     Sections(const Sections&) = delete; // the search refers to the section
     Sections& operator=(const Sections&) = delete;
 
