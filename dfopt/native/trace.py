@@ -228,7 +228,10 @@ class ScheduleAnnealing(NativeObject):
 
     @native()
     def late(self, place: int) -> int:
-        """Return one of the late dispatches, or the last dispatch before something late."""
+        """Return one of the late dispatches, or the last dispatch before something late.
+
+        A number above those of all dispatches stands for the beginning of a CPU.
+        """
 
     @native(PLACEMENT)
     def placements(self) -> Rows:

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 
 from dfopt.costs.closed_form import ClosedForm
 from dfopt.costs.task_types import task_types
+from dfopt.errors import MethodError
 from dfopt.problem.instance import Instance
 from dfopt.problem.penalties import PenaltyMatrix
-from dfopt.problem.result import StopReason
+from dfopt.problem.result import Status, StopReason
 from dfopt.solvers.facade import solve
 from dfopt.structs import replace
 
@@ -34,6 +35,11 @@ def best_order(instance: Instance, cpu: int, names: Sequence[str]) -> tuple[int,
         The least F(w) over all orders w of W, in the instance's time unit.
     order : tuple of str
         An order of ``names`` with that cost.
+
+    Raises
+    ------
+    MethodError
+        When no order was proven to be the best one.
     """
     if isinstance(instance.penalty, PenaltyMatrix):
         return _solved(instance, cpu, names)
@@ -64,6 +70,7 @@ def _solved(instance: Instance, cpu: int, names: Sequence[str]) -> tuple[int, tu
     )
     if result.stop_reason is StopReason.INTERRUPT:
         raise KeyboardInterrupt
-    assert result.schedule is not None, "one CPU has room for all tasks"
+    if result.status is not Status.OPTIMAL or result.schedule is None:
+        raise MethodError("no order was proven to be the best one; give fewer tasks")
     (found,) = result.schedule.cpus
     return found.cost, found.tasks

@@ -22,7 +22,7 @@ ROWS = (
     ("trace", "SETTINGS", "trace/children.hpp", "beam::Settings"),
     ("trace", "PLACEMENT", "trace/dispatch.hpp", "Placement"),
     ("trace", "DISPATCH", "trace/dispatch.hpp", "Dispatch"),
-    ("trace", "BOUNDS", "annealing/schedule.hpp", "annealing::Bounds"),
+    ("trace", "BOUNDS", "annealing/timed_orders.hpp", "annealing::Bounds"),
     ("trace", "CUT_TIME", "trace/dispatch.hpp", "Cut"),
     ("trace", "SLOTS", "trace/prices.hpp", "prices::Slots"),
     ("pricing", "FRAGMENT", "pricing/priced_tasks.hpp", "pricing::Fragment"),

@@ -13,6 +13,7 @@ from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.problem.schedule import evaluate
 from dfopt.solvers import METHODS, solve
+from dfopt.solvers.best_order import best_order
 from tests.charges import start_cost, switch_cost
 from tests.costs.held_karp import HeldKarp
 from tests.solvers.optimum import optimum
@@ -160,7 +161,9 @@ def test_one_cpu_costs_its_best_order(instance: Instance) -> None:
     alone = replace(instance, cpus=1, initial=instance.initial[:1], capacity="unlimited")
     types = task_types(alone)
     everything = {number: one.count for number, one in enumerate(types)}
-    assert optimum(alone) == HeldKarp(alone, types).cost(0, everything)
+    least, order = best_order(alone, 0, list(alone.tasks_by_name()))
+    assert optimum(alone) == HeldKarp(alone, types).cost(0, everything) == least
+    assert sorted(order) == sorted(alone.tasks_by_name())
 
 
 @few

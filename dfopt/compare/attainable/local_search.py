@@ -49,7 +49,7 @@ PROPOSALS = 50
 """Number of proposals for each dispatch of a part."""
 
 PROPOSALS_A_CALL = 2_000
-"""So many proposals take some milliseconds."""
+"""2,000 proposals take some milliseconds."""
 
 CHANCES = -np.log((np.arange(1024) + 0.5) / 1024)
 """A change that is worse by this, in units of the temperature, is made with equal chances."""
@@ -129,8 +129,10 @@ def improve(schedule: Dispatches, limit: WaitingLimit, *, steps: int, seed: int 
                 middle = annealing.late(random.randrange(annealing.late_count))
             else:
                 middle = annealing.opener(random.randrange(annealing.opener_count))
+            # Where no dispatch runs before what is late, the CPU's beginning is named instead.
+            middle = min(middle, count)
             reach = random.choice(REACHES)
-            low, high = max(0, min(middle, count) - reach), min(count, middle + reach)
+            low, high = max(0, middle - reach), min(count, middle + reach)
             annealing.keep(1)
             anneal(low, high, PROPOSALS * (high - low), (SHORT_HOT, SHORT_COLD), SHORT_STAGES)
             annealing.go_back_if_worse(1)

@@ -5,12 +5,11 @@
 
 namespace dfopt::annealing {
 
-Annealing::Annealing(const Trace& trace, const Bounds& bounds, ExcessPrices prices,
+Annealing::Annealing(const TraceRows& trace, const Bounds& bounds, ExcessPrices prices,
                      Rows<double> chances, std::uint64_t seed)
-    : schedule_(trace, bounds), changes_(schedule_, Random(seed)), prices_(prices),
-      chances_(chances) {}
+    : orders_(trace, bounds), changes_(orders_, Random(seed)), prices_(prices), chances_(chances) {}
 
-bool Annealing::settle() { return schedule_.settle() && schedule_.totals().lateness == 0; }
+bool Annealing::settle() { return orders_.settle() && orders_.totals().lateness == 0; }
 
 void Annealing::anneal(Index low, Index high, std::int64_t changes, double temperature,
                        double cost_price, double late_price) {
@@ -20,79 +19,79 @@ void Annealing::anneal(Index low, Index high, std::int64_t changes, double tempe
         const Meetings met = meetings(change);
         Cost rise = 0;
         for (std::size_t pair = 0; pair < met.count; ++pair) {
-            rise += schedule_.meeting_cost(met.after[pair].left, met.after[pair].right) -
-                    schedule_.meeting_cost(met.before[pair].left, met.before[pair].right);
+            rise += orders_.meeting_cost(met.after[pair].left, met.after[pair].right) -
+                    orders_.meeting_cost(met.before[pair].left, met.before[pair].right);
         }
-        const Totals totals = schedule_.totals();
+        const Totals totals = orders_.totals();
         const double chance = temperature * chances_[changes_.random.below(std::ssize(chances_))];
         const double allowed = chance - static_cast<double>(rise) * cost_price;
         // At best nothing is late any more.
         const double most = badness(totals) + allowed / late_price;
         if (most < 0) continue;
         const auto& [begin, end, other_begin, other_end, behind] = change;
-        const Index cpu = schedule_[begin].cpu;
-        const Index other_cpu = schedule_[other_begin == none ? behind : other_begin].cpu;
+        const Index cpu = orders_[begin].cpu;
+        const Index other_cpu = orders_[other_begin == none ? behind : other_begin].cpu;
         if (other_begin == none) {
-            schedule_.put_on(begin, end, behind, other_cpu);
+            orders_.put_on(begin, end, behind, other_cpu);
         } else {
-            schedule_.put_on(begin, end, schedule_[other_begin].before, other_cpu);
-            schedule_.put_on(other_begin, other_end, schedule_[begin].before, cpu);
+            orders_.put_on(begin, end, orders_[other_begin].before, other_cpu);
+            orders_.put_on(other_begin, other_end, orders_[begin].before, cpu);
         }
         for (std::size_t pair = 0; pair < met.count; ++pair) {
-            schedule_.link(met.after[pair].left, met.after[pair].right);
+            orders_.link(met.after[pair].left, met.after[pair].right);
         }
         for (std::size_t pair = 0; pair < met.count; ++pair) {
-            schedule_.queue_after(met.after[pair].right, 0);
+            orders_.queue_after(met.after[pair].right, 0);
         }
-        if (schedule_.propagate(static_cast<double>(totals.lateness) + most) &&
-            badness(schedule_.totals()) <= most) {
-            schedule_.add_cost(rise);
+        if (orders_.propagate(static_cast<double>(totals.lateness) + most) &&
+            badness(orders_.totals()) <= most) {
+            orders_.add_cost(rise);
             for (std::size_t pair = 0; pair < met.count; ++pair) {
-                schedule_.note_opening(met.after[pair].right);
+                orders_.note_opening(met.after[pair].right);
             }
             continue;
         }
-        schedule_.restore(totals);
+        orders_.restore(totals);
         for (std::size_t pair = 0; pair < met.count; ++pair) {
-            schedule_.link(met.before[pair].left, met.before[pair].right);
+            orders_.link(met.before[pair].left, met.before[pair].right);
         }
         if (cpu != other_cpu) {
-            schedule_.take_back(begin, end, cpu);
-            if (other_begin != none) schedule_.take_back(other_begin, other_end, other_cpu);
+            orders_.take_back(begin, end, cpu);
+            if (other_begin != none) orders_.take_back(other_begin, other_end, other_cpu);
         }
     }
 }
 
 void Annealing::keep_if_better(Index level) {
-    if (quality(schedule_.totals()) < quality(schedule_.kept_totals(level))) keep(level);
+    if (quality(orders_.totals()) < quality(orders_.kept_totals(level))) keep(level);
 }
 
 void Annealing::go_back_if_worse(Index level) {
-    if (quality(schedule_.totals()) > quality(schedule_.kept_totals(level))) {
-        schedule_.go_back(level);
+    if (quality(orders_.totals()) > quality(orders_.kept_totals(level))) {
+        orders_.go_back(level);
     }
 }
 
 std::span<const Placement> Annealing::placements() {
     placements_.clear();
-    for (Index element = 0; element < schedule_.dispatches(); ++element) {
-        placements_.push_back({schedule_[element].start, schedule_[element].cpu});
+    for (Index element = 0; element < orders_.dispatches(); ++element) {
+        placements_.push_back({orders_[element].start, orders_[element].cpu});
     }
     return placements_;
 }
 
 Annealing::Meetings Annealing::meetings(const Change& change) const {
     auto [begin, end, other_begin, other_end, behind] = change;
-    Index before = schedule_[begin].before;
-    const Index after = schedule_[end].after;
+    Index before = orders_[begin].before;
+    const Index after = orders_[end].after;
     if (other_begin == none) {
-        const Index follower = schedule_[behind].after;
+        const Index follower = orders_[behind].after;
         return {{{{before, begin}, {end, after}, {behind, follower}}},
                 {{{before, after}, {behind, begin}, {end, follower}}},
                 3};
     }
-    const Index other_before = schedule_[other_begin].before;
-    Index other_after = schedule_[other_end].after;
+    const Index other_before = orders_[other_begin].before;
+    Index other_after = orders_[other_end].after;
     if (after == other_begin || other_after == begin) {
         // One segment follows the other.
         if (other_after == begin) {
@@ -118,7 +117,7 @@ std::pair<double, Cost> Annealing::quality(const Totals& totals) const {
 
 // Returns by how much a schedule is beyond its limits.
 double Annealing::badness(const Totals& totals) const {
-    const Bounds& bounds = schedule_.bounds();
+    const Bounds& bounds = orders_.bounds();
     const auto too_long = static_cast<double>(std::max<Time>(0, totals.waits - bounds.total));
     const auto too_many =
         static_cast<double>(std::max<std::int64_t>(0, totals.long_waits - bounds.most_long));

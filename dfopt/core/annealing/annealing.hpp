@@ -23,8 +23,8 @@ class Annealing {
   public:
     // `chances` are equally likely limits of how much worse a change may be, in units of the
     // temperature. All arrays must live as long as the annealing.
-    Annealing(const Trace& trace, const Bounds& bounds, ExcessPrices prices, Rows<double> chances,
-              std::uint64_t seed);
+    Annealing(const TraceRows& trace, const Bounds& bounds, ExcessPrices prices,
+              Rows<double> chances, std::uint64_t seed);
     Annealing(const Annealing&) = delete; // its changes refer to its schedule
     Annealing& operator=(const Annealing&) = delete;
 
@@ -37,17 +37,17 @@ class Annealing {
                 double late_price);
 
     // From now on, `openers` of the schedule are those among the dispatches `low` … `high` - 1.
-    void watch(Index low, Index high) { schedule_.watch(low, high); }
+    void watch(Index low, Index high) { orders_.watch(low, high); }
 
     // Keeps the schedule as it is at one of two levels, to which `go_back_if_worse` may return.
-    void keep(Index level) { schedule_.keep(level); }
+    void keep(Index level) { orders_.keep(level); }
     void keep_if_better(Index level);
     void go_back_if_worse(Index level);
 
     // Where dispatches run.
     std::span<const Placement> placements();
 
-    const Schedule& schedule() const { return schedule_; }
+    const TimedOrders& orders() const { return orders_; }
 
   private:
     struct Meeting {
@@ -62,7 +62,7 @@ class Annealing {
     std::pair<double, Cost> quality(const Totals& totals) const;
     double badness(const Totals& totals) const;
 
-    Schedule schedule_;
+    TimedOrders orders_;
     Changes changes_;
     ExcessPrices prices_;
     Rows<double> chances_;

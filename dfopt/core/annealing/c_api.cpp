@@ -7,31 +7,31 @@ namespace dfopt::annealing {
 
 namespace {
 
-// The arrays are those of Trace, in this order.
+// The arrays are those of TraceRows, in this order.
 Annealing* annealing(Rows<Dispatch> dispatches, Rows<Dispatch> fixed, Rows<Cut> cuts,
                      Rows<Time> latest, Integers matrix, Index fragments, Index cpus,
                      Rows<Bounds> bounds, double wait_price, double long_wait_price,
                      Rows<double> chances, std::uint64_t seed) {
-    const Trace trace{dispatches, fixed, cuts, latest, matrix, fragments, cpus};
+    const TraceRows trace{dispatches, fixed, cuts, latest, matrix, fragments, cpus};
     if (!trace.fits() || bounds.size() != 1) return nullptr;
     return new Annealing(trace, bounds[0], {wait_price, long_wait_price}, chances, seed);
 }
 
 // The number of elements that are late, and the last dispatch before one of them, or that itself.
-Index late_count(const Annealing& annealing) { return annealing.schedule().late().size(); }
+Index late_count(const Annealing& annealing) { return annealing.orders().late().size(); }
 Index late(const Annealing& annealing, Index place) {
-    const Schedule& schedule = annealing.schedule();
-    Index element = schedule.late()[place];
-    while (schedule[element].role != Role::moves && schedule[element].before != none) {
-        element = schedule[element].before;
+    const TimedOrders& orders = annealing.orders();
+    Index element = orders.late()[place];
+    while (orders[element].role != Role::moves && orders[element].before != none) {
+        element = orders[element].before;
     }
     return element;
 }
 
 // The number of dispatches that open visits, of those that are watched; and one of them.
-Index opener_count(const Annealing& annealing) { return annealing.schedule().openers().size(); }
+Index opener_count(const Annealing& annealing) { return annealing.orders().openers().size(); }
 Index opener(const Annealing& annealing, Index place) {
-    return annealing.schedule().openers()[place];
+    return annealing.orders().openers()[place];
 }
 
 } // namespace

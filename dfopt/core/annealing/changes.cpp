@@ -28,21 +28,20 @@ Change Changes::propose(Index low, Index high) {
         if (shape == 2) begin = end = visit_end(begin, longest_segment);
         const Index target = near_in_fragment(begin);
         if (target == none) return {};
-        return move(begin, end, random.below(2) ? schedule_[target].before : target);
+        return move(begin, end, random.below(2) ? orders_[target].before : target);
     }
     if (choice < to_fixed) {
         // A part of a visit goes behind something that keeps its time, perhaps on an idle CPU.
-        const Index fixed = schedule_.size() - schedule_.dispatches();
-        const Index behind = schedule_.dispatches() + random.below(fixed);
-        if (schedule_[behind].after == none) return {};
+        const Index fixed = orders_.size() - orders_.dispatches();
+        const Index behind = orders_.dispatches() + random.below(fixed);
+        if (orders_[behind].after == none) return {};
         return move(begin, random.below(2) ? visit_end(begin, longest_segment) : begin, behind);
     }
     Index target = near(begin);
     if (target == none) return {};
     if (choice < to_other) {
         // A visit goes between two others.
-        return move(begin, visit_end(begin, longest_segment),
-                    schedule_[visit_begin(target)].before);
+        return move(begin, visit_end(begin, longest_segment), orders_[visit_begin(target)].before);
     }
     if (choice < visits) {
         // Some visits change places with some others.
@@ -53,8 +52,8 @@ Change Changes::propose(Index low, Index high) {
         return {begin, end, target, other};
     }
     // Two dispatches change places.
-    const Index after = schedule_[begin].after;
-    if (choice < neighbours && schedule_[after].role == Role::moves) target = after;
+    const Index after = orders_[begin].after;
+    if (choice < neighbours && orders_[after].role == Role::moves) target = after;
     return {begin, begin, target, target};
 }
 
@@ -62,13 +61,13 @@ Change Changes::propose(Index low, Index high) {
 Index Changes::first(Index low, Index high) {
     const Index begin = low + random.below(high - low);
     const std::int64_t choice = random.below(100);
-    if (schedule_.late().size() > 0 && choice < from_late) {
-        const Index late = schedule_.late()[random.below(schedule_.late().size())];
+    if (orders_.late().size() > 0 && choice < from_late) {
+        const Index late = orders_.late()[random.below(orders_.late().size())];
         return some_before(low <= late && late < high ? late : begin);
     }
-    if (choice < from_opener && schedule_.openers().size() > 0) {
-        if (high - low < schedule_.watched()) return visit_begin(begin);
-        return schedule_.openers()[random.below(schedule_.openers().size())];
+    if (choice < from_opener && orders_.openers().size() > 0) {
+        if (high - low < orders_.watched()) return visit_begin(begin);
+        return orders_.openers()[random.below(orders_.openers().size())];
     }
     return begin;
 }
@@ -82,23 +81,23 @@ std::int64_t Changes::random_distance() {
 
 // Returns a random dispatch of the same fragment that was recorded at about the same time.
 Index Changes::near_in_fragment(Index element) {
-    const Index rank = schedule_[element].rank + random_distance();
-    if (rank < 0 || rank >= schedule_.dispatches()) return none;
-    const Index near = schedule_.by_rank(rank);
-    return schedule_[near].fragment == schedule_[element].fragment ? near : none;
+    const Index rank = orders_[element].rank + random_distance();
+    if (rank < 0 || rank >= orders_.dispatches()) return none;
+    const Index near = orders_.by_rank(rank);
+    return orders_[near].fragment == orders_[element].fragment ? near : none;
 }
 
 // Returns a random dispatch that was recorded at about the same time.
 Index Changes::near(Index element) {
     const Index other = element + random_distance();
-    return 0 <= other && other < schedule_.dispatches() ? other : none;
+    return 0 <= other && other < orders_.dispatches() ? other : none;
 }
 
 // Returns a dispatch, or one a few places before it on its CPU.
 Index Changes::some_before(Index element) {
     for (std::int64_t places = random.below(std::int64_t{1} << random.below(5)); places; --places) {
-        const Index before = schedule_[element].before;
-        if (before == none || schedule_[before].role != Role::moves) break;
+        const Index before = orders_[element].before;
+        if (before == none || orders_[before].role != Role::moves) break;
         element = before;
     }
     return element;
@@ -107,9 +106,9 @@ Index Changes::some_before(Index element) {
 // Returns the first dispatch of the visit of a dispatch, or one close before it.
 Index Changes::visit_begin(Index element) const {
     for (std::int64_t places = longest_segment; places; --places) {
-        const Element& before = schedule_[schedule_[element].before];
-        if (before.role != Role::moves || before.fragment != schedule_[element].fragment) break;
-        element = schedule_[element].before;
+        const Element& before = orders_[orders_[element].before];
+        if (before.role != Role::moves || before.fragment != orders_[element].fragment) break;
+        element = orders_[element].before;
     }
     return element;
 }
@@ -117,9 +116,9 @@ Index Changes::visit_begin(Index element) const {
 // Returns the last dispatch of the visit of a dispatch, or one at most `most` after it.
 Index Changes::visit_end(Index element, std::int64_t most) const {
     for (; most; --most) {
-        const Element& after = schedule_[schedule_[element].after];
-        if (after.role != Role::moves || after.fragment != schedule_[element].fragment) break;
-        element = schedule_[element].after;
+        const Element& after = orders_[orders_[element].after];
+        if (after.role != Role::moves || after.fragment != orders_[element].fragment) break;
+        element = orders_[element].after;
     }
     return element;
 }
@@ -127,10 +126,10 @@ Index Changes::visit_end(Index element, std::int64_t most) const {
 // Returns the last dispatch of some visits in a row that begin with a dispatch.
 Index Changes::visits_end(Index element, std::int64_t visits) const {
     for (std::int64_t places = longest_segment; places; --places) {
-        const Element& after = schedule_[schedule_[element].after];
+        const Element& after = orders_[orders_[element].after];
         if (after.role != Role::moves) break;
-        if (after.fragment != schedule_[element].fragment && --visits == 0) break;
-        element = schedule_[element].after;
+        if (after.fragment != orders_[element].fragment && --visits == 0) break;
+        element = orders_[element].after;
     }
     return element;
 }
@@ -140,14 +139,14 @@ bool Changes::is_between(Index element, Index begin, Index end) const {
     for (std::int64_t places = longest_segment + 1; places; --places) {
         if (begin == element) return true;
         if (begin == end) return false;
-        begin = schedule_[begin].after;
+        begin = orders_[begin].after;
     }
     return true;
 }
 
 // Returns the change that moves a segment behind an element, if that changes anything.
 Change Changes::move(Index begin, Index end, Index behind) const {
-    if (behind == schedule_[begin].before || is_between(behind, begin, end)) return {};
+    if (behind == orders_[begin].before || is_between(behind, begin, end)) return {};
     return {begin, end, none, none, behind};
 }
 

@@ -5,7 +5,7 @@
 
 #pragma once
 
-#include "schedule.hpp"
+#include "timed_orders.hpp"
 
 namespace dfopt::annealing {
 
@@ -17,7 +17,7 @@ struct Change {
 
 class Changes {
   public:
-    Changes(const Schedule& schedule, Random random) : random(random), schedule_(schedule) {}
+    Changes(const TimedOrders& orders, Random random) : random(random), orders_(orders) {}
 
     // Makes up a change whose first segment begins with one of the dispatches `low` … `high` - 1,
     // or with one of the same visit.
@@ -37,7 +37,7 @@ class Changes {
     bool is_between(Index element, Index begin, Index end) const;
     Change move(Index begin, Index end, Index behind) const;
 
-    const Schedule& schedule_;
+    const TimedOrders& orders_;
 };
 
 } // namespace dfopt::annealing

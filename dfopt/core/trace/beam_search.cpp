@@ -78,7 +78,7 @@ BeamSearch::Total BeamSearch::total_of_guide() const {
             before = row;
             passed = fit.passed;
             Time previous_end = -far;
-            if (dispatch.previous != nothing) {
+            if (dispatch.previous != none) {
                 const Element& previous = section_.elements[dispatch.previous];
                 previous_end = previous.start + previous.length;
             }
@@ -91,7 +91,7 @@ BeamSearch::Total BeamSearch::total_of_guide() const {
 
 std::optional<Found> BeamSearch::best() const {
     const Total of_guide = total_of_guide();
-    Index chosen = nothing;
+    Index chosen = none;
     double least = 0;
     Total best;
     for (Index kept = 0; kept < kept_; ++kept) {
@@ -109,13 +109,13 @@ std::optional<Found> BeamSearch::best() const {
         const double value = static_cast<double>(total.cost) +
                              settings_.wait_price * static_cast<double>(wait) +
                              settings_.long_price * static_cast<double>(long_waits);
-        if (chosen == nothing || value < least) {
+        if (chosen == none || value < least) {
             chosen = kept;
             least = value;
             best = total;
         }
     }
-    if (chosen == nothing) return std::nullopt;
+    if (chosen == none) return std::nullopt;
     return traced(chosen, best, of_guide);
 }
 
@@ -127,7 +127,7 @@ Found BeamSearch::traced(Index kept, const Total& total, const Total& of_guide) 
                 .long_waits = total.waits.long_waits - of_guide.waits.long_waits,
                 .guide_cost = of_guide.cost};
     found.placements.reserve(partials_[kept].starts.size());
-    for (const Time start : partials_[kept].starts) found.placements.push_back({start, nothing});
+    for (const Time start : partials_[kept].starts) found.placements.push_back({start, none});
     for (auto steps = steps_.rbegin(); steps != steps_.rend(); ++steps) {
         const Step& step = (*steps)[kept];
         found.placements[step.row].cpu = step.cpu;

@@ -18,11 +18,11 @@ constexpr std::int64_t misfit = -1;
 
 namespace beam {
 
-// The arrays are those of Trace, in this order.
+// The arrays are those of TraceRows, in this order.
 Sections* sections(Rows<Dispatch> dispatches, Rows<Dispatch> fixed, Rows<Cut> cuts,
                    Rows<Time> latest, Integers matrix, Index fragments, Index cpus,
                    Rows<Time> ready, bool gives_way) {
-    const Trace trace{dispatches, fixed, cuts, latest, matrix, fragments, cpus};
+    const TraceRows trace{dispatches, fixed, cuts, latest, matrix, fragments, cpus};
     if (!trace.fits() || ready.size() != dispatches.size()) return nullptr;
     return new Sections(trace, ready, gives_way);
 }

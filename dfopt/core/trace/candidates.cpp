@@ -54,7 +54,7 @@ void Candidates::note(const PartialSchedule& partial, Index row, Time reach) {
     if (ready > reach) return;
     const Element& dispatch = section_.elements[row];
     OfFragment& noted = of_fragments_[dispatch.fragment];
-    if (noted.soonest == nothing) fragments_.push_back(dispatch.fragment);
+    if (noted.soonest == none) fragments_.push_back(dispatch.fragment);
     if (ready < noted.soonest_ready) {
         noted.soonest = row;
         noted.soonest_ready = ready;
@@ -64,7 +64,7 @@ void Candidates::note(const PartialSchedule& partial, Index row, Time reach) {
         noted.urgent_latest = dispatch.latest;
     }
     const auto is_better = [&](Index than) {
-        return than == nothing || dispatch.latest < section_.elements[than].latest;
+        return than == none || dispatch.latest < section_.elements[than].latest;
     };
     for (Index cpu = 0; cpu < std::ssize(gaps_); ++cpu) {
         if (ready > starts_[cpu]) continue;
@@ -72,8 +72,7 @@ void Candidates::note(const PartialSchedule& partial, Index row, Time reach) {
         if (is_better(choice.released)) choice.released = row;
         if (dispatch.length > gaps_[cpu]) continue;
         if (is_better(choice.fitting)) choice.fitting = row;
-        if (choice.longest == nothing ||
-            dispatch.length > section_.elements[choice.longest].length) {
+        if (choice.longest == none || dispatch.length > section_.elements[choice.longest].length) {
             choice.longest = row;
         }
     }
@@ -96,10 +95,9 @@ std::array<Index, 5> Candidates::choices(Index cpu, Index fragment) const {
     const OnCpu& ready = ready_[fragment * gaps_.size() + cpu];
     const OfFragment& waited = of_fragments_[fragment];
     std::array<Index, 5> all{ready.released, ready.fitting, ready.longest,
-                             ready.released == nothing ? waited.soonest : nothing,
-                             waited.most_urgent};
+                             ready.released == none ? waited.soonest : none, waited.most_urgent};
     for (auto one = all.begin() + 1; one != all.end(); ++one) {
-        if (std::find(all.begin(), one, *one) != one) *one = nothing;
+        if (std::find(all.begin(), one, *one) != one) *one = none;
     }
     return all;
 }

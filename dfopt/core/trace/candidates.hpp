@@ -13,9 +13,9 @@ class Candidates {
   public:
     // Of those dispatches of a fragment that may be waited for.
     struct OfFragment {
-        Index soonest = nothing; // the one that is ready first
+        Index soonest = none; // the one that is ready first
         Time soonest_ready = far;
-        Index most_urgent = nothing;
+        Index most_urgent = none;
         Time urgent_latest = never; // its latest start
     };
 
@@ -34,7 +34,7 @@ class Candidates {
     // Returns what could come next of a fragment on a CPU: the most urgent dispatch that is ready
     // when the CPU is free; the most urgent and the longest one of those that also end before the
     // next block; the first (if none is ready) and the most urgent one of those that may be waited
-    // for. Each of them stands there once; in place of others stands `nothing`.
+    // for. Each of them stands there once; in place of others stands `none`.
     std::array<Index, 5> choices(Index cpu, Index fragment) const;
 
     // The fragments of which something could come next.
@@ -51,7 +51,7 @@ class Candidates {
 
   private:
     struct OnCpu {
-        Index released = nothing, fitting = nothing, longest = nothing;
+        Index released = none, fitting = none, longest = none;
     };
 
     Time gap(const PartialSchedule& partial, Index cpu) const;

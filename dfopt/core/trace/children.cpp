@@ -45,11 +45,11 @@ void Children::add(Index parent, PartialSchedule& partial) {
             not_held_ = all_waiting_ - held_price(fragment, cpu);
             if (!has_room(paid + settings_.waiting * not_held_)) continue;
             for (const Index row : candidates_.choices(cpu, fragment)) {
-                if (row != nothing) consider(parent, partial, row, cpu);
+                if (row != none) consider(parent, partial, row, cpu);
             }
         }
         // What comes next in the guide keeps a safe schedule safe.
-        if (partial.safe && guide_[cpu].row != nothing) {
+        if (partial.safe && guide_[cpu].row != none) {
             const Index row = guide_[cpu].row;
             not_held_ = all_waiting_ - held_price(section_.elements[row].fragment, cpu);
             consider(parent, partial, row, cpu);
@@ -106,7 +106,7 @@ void Children::note_held(const PartialSchedule& partial) {
     held_.clear();
     for (Index cpu = 0; cpu < cpus(); ++cpu) {
         const Index last = partial.cpus[cpu].before;
-        on_[cpu] = last >= 0 ? section_.elements[last].fragment : nothing;
+        on_[cpu] = last >= 0 ? section_.elements[last].fragment : none;
         if (on_[cpu] >= 0 && holders_[on_[cpu]]++ == 0) held_.push_back(on_[cpu]);
     }
 }
@@ -172,7 +172,7 @@ void Children::consider(Index parent, const PartialSchedule& partial, Index row,
     Waits waits = partial.waits;
     const Index previous = dispatch.previous;
     waits.add(section_, dispatch, start,
-              previous == nothing ? -far : partial.end_of(section_, previous));
+              previous == none ? -far : partial.end_of(section_, previous));
     double paid = static_cast<double>(cost) + settings_.idle * static_cast<double>(idle);
     const Time since = partial.since(section_, row);
     paid += price_of(waits, waited(then) - (since <= partial.now ? then - since : 0));
@@ -265,23 +265,23 @@ std::int64_t Children::changed_unlike(const PartialSchedule& partial, Index row,
     const Element& dispatch = section_.elements[row];
     const Time end = start + dispatch.length;
     std::int64_t change = ready > dispatch.start ? -1 : 0;
-    if (dispatch.next != nothing) {
+    if (dispatch.next != none) {
         const Element& next = section_.elements[dispatch.next];
         if (end > next.start) {
             ++change;
-            if (next.waker != nothing && partial.has(next.waker)) {
+            if (next.waker != none && partial.has(next.waker)) {
                 change -= partial.starts[next.waker] + next.waker_offset > next.start;
             }
         }
     }
-    for (Index number = dispatch.woken; number != nothing;) {
+    for (Index number = dispatch.woken; number != none;) {
         const Element& woken = section_.elements[number];
         number = woken.sibling;
         if (start + woken.waker_offset <= woken.start) continue;
         ++change;
         if (woken.previous == row) {
             change -= end > woken.start;
-        } else if (woken.previous != nothing && partial.has(woken.previous)) {
+        } else if (woken.previous != none && partial.has(woken.previous)) {
             change -= partial.end_of(section_, woken.previous) > woken.start;
         }
     }

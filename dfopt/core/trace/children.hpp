@@ -45,7 +45,7 @@ class Children {
   private:
     // What comes next in the guide on a CPU.
     struct Guide {
-        Index row = nothing;
+        Index row = none;
         Time first = far, second = far; // its start, and that of the one after it
     };
 

@@ -41,8 +41,8 @@ struct Placement {
     Index cpu = none;
 };
 
-// A schedule of a trace, and what limits other ones.
-struct Trace {
+// A schedule of a trace, and what limits other ones, as in dfopt/native/trace.py.
+struct TraceRows {
     Rows<Dispatch> dispatches; // those that may move, each after `previous` and `waker`
     Rows<Dispatch> fixed;      // what keeps its CPU and its time, by CPU and start
     Rows<Cut> cuts;            // by CPU and time
@@ -55,13 +55,13 @@ struct Trace {
 
     // Returns whether the arrays fit each other.
     bool fits() const {
-        return latest.size() == dispatches.size() &&
+        return cpus > 0 && latest.size() == dispatches.size() &&
                std::ssize(matrix) == (matrix.empty() ? 0 : fragments * fragments);
     }
 };
 
-// Returns what it costs that one dispatch follows another one on a CPU. A matrix, if there is one,
-// has the costs between so many fragments, row by row.
+// Returns what it costs that one dispatch follows another one on a CPU. `matrix` is empty, or has
+// the costs between `fragments` fragments, row by row.
 inline Cost switch_cost(const Dispatch& last, const Dispatch& next, Integers matrix,
                         Index fragments) {
     if (!matrix.empty()) return matrix[last.fragment * fragments + next.fragment];

@@ -25,7 +25,7 @@ struct Waits {
     void add(const Section& section, const Element& dispatch, Time start, Time previous_end) {
         const Time long_wait = section.limits.long_wait;
         add(std::max(dispatch.since, previous_end), start, long_wait);
-        if (dispatch.next_start == nothing) return;
+        if (dispatch.next_start == none) return;
         add(std::max(dispatch.next_since, start + dispatch.length), dispatch.next_start, long_wait);
     }
 };
@@ -60,7 +60,7 @@ struct PartialSchedule {
     // Returns when the wait of a dispatch begins; `far` if what is before it has not been placed.
     Time since(const Section& section, Index row) const {
         const Element& dispatch = section.elements[row];
-        if (dispatch.previous == nothing) return dispatch.since;
+        if (dispatch.previous == none) return dispatch.since;
         if (!has(dispatch.previous)) return far;
         return std::max(dispatch.since, end_of(section, dispatch.previous));
     }
@@ -69,11 +69,11 @@ struct PartialSchedule {
     Time ready_time(const Section& section, Index row) const {
         const Element& dispatch = section.elements[row];
         Time ready = dispatch.low;
-        if (dispatch.previous != nothing) {
+        if (dispatch.previous != none) {
             if (!has(dispatch.previous)) return far;
             ready = std::max(ready, end_of(section, dispatch.previous));
         }
-        if (dispatch.waker != nothing) {
+        if (dispatch.waker != none) {
             if (!has(dispatch.waker)) return far;
             ready = std::max(ready, starts[dispatch.waker] + dispatch.waker_offset);
         }

@@ -11,9 +11,6 @@
 
 namespace dfopt::beam {
 
-// Stands for an element where there is none.
-constexpr Index nothing = none;
-
 // Stands for the last element of a CPU after a cut.
 constexpr Index unknown = -2;
 
@@ -21,16 +18,16 @@ constexpr Index unknown = -2;
 constexpr Time far = Time{1} << 60;
 
 // A dispatch as it runs in the *guide*, a schedule within the limits; `previous` and `waker` are
-// elements, or `nothing` if they lie outside. The rest is known of the section's own ones only.
+// elements, or `none` if they lie outside. The rest is known of the section's own ones only.
 struct Element : Dispatch {
     Time low = 0;   // when it can start at the earliest, whatever comes before it
     Time since = 0; // when its wait begins at the earliest
     Time latest = 0;
-    Index next = nothing;      // the dispatch after it of its task
-    Index woken = nothing;     // the first one that it wakes
-    Index sibling = nothing;   // the next one that its waker wakes
-    Time next_since = far;     // when the dispatch after it is woken
-    Time next_start = nothing; // when that one starts if it lies outside the section, or `nothing`
+    Index next = none;      // the dispatch after it of its task
+    Index woken = none;     // the first one that it wakes
+    Index sibling = none;   // the next one that its waker wakes
+    Time next_since = far;  // when the dispatch after it is woken
+    Time next_start = none; // when that one starts if it lies outside the section, or `none`
 };
 
 enum class Role : std::int64_t { plain, evicts, cut };
@@ -39,7 +36,7 @@ enum class Role : std::int64_t { plain, evicts, cut };
 struct Fixed {
     Time start, end;
     Role role;
-    Index element = nothing; // if it evicts
+    Index element = none; // if it evicts
 };
 
 struct Cpu {
@@ -47,7 +44,7 @@ struct Cpu {
     Index fixed_first = 0, fixed_end = 0;   // what may lie ahead
     Index passed_at_end = 0;                // what is fixed before the element after the section
     Time free_from = -far;
-    Index element_before = nothing, element_after = nothing; // those around the section
+    Index element_before = none, element_after = none; // those around the section
 };
 
 struct Limits {

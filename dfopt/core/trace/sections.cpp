@@ -26,7 +26,7 @@ Time before_fixed(Rows<Fixed>& fixed, Time start, Time late, Time length) {
 
 } // namespace
 
-Sections::Sections(const Trace& trace, Rows<Time> ready, bool gives_way)
+Sections::Sections(const TraceRows& trace, Rows<Time> ready, bool gives_way)
     : trace_(trace), ready_(ready), followers_(trace.dispatches), cpus_(trace.cpus),
       order_(trace.size()), local_(trace.size(), none) {
     Index fragments = 0;
@@ -223,19 +223,19 @@ void Sections::limit(Index row, Element& own) const {
 void Sections::tighten() {
     std::vector<Element>& own = section_.elements;
     for (Element& one : own) {
-        if (one.previous != nothing) {
+        if (one.previous != none) {
             one.low = std::max(one.low, own[one.previous].low + own[one.previous].length);
         }
-        if (one.waker != nothing) {
+        if (one.waker != none) {
             one.low = std::max(one.low, own[one.waker].low + one.waker_offset);
         }
     }
     for (auto one = own.rbegin(); one != own.rend(); ++one) {
-        if (one->previous != nothing) {
+        if (one->previous != none) {
             Element& previous = own[one->previous];
             previous.latest = std::min(previous.latest, one->latest - previous.length);
         }
-        if (one->waker != nothing) {
+        if (one->waker != none) {
             Element& waker = own[one->waker];
             waker.latest = std::min(waker.latest, one->latest - one->waker_offset);
         }
@@ -254,7 +254,7 @@ void Sections::number_by_low() {
     };
     const std::vector<Index> by_low = sorted([](const Element& own) { return own.low; });
     std::vector<Index> renumbered(section_.size + 1);
-    renumbered.back() = nothing;
+    renumbered.back() = none;
     std::vector<Index> rows;
     std::vector<Element> elements;
     for (const Index number : by_low) {
@@ -264,11 +264,11 @@ void Sections::number_by_low() {
     }
     for (Element& own : elements) {
         for (Index* link : {&own.previous, &own.waker, &own.next}) {
-            if (*link != nothing) *link = renumbered[*link];
+            if (*link != none) *link = renumbered[*link];
         }
     }
     for (Index number = 0; number < section_.size; ++number) {
-        if (elements[number].waker == nothing) continue;
+        if (elements[number].waker == none) continue;
         Element& waker = elements[elements[number].waker];
         elements[number].sibling = waker.woken;
         waker.woken = number;

@@ -15,7 +15,7 @@ class Sections {
     // they start as late as they may in the given order, which leaves the most room to sections
     // before them. Costs stay what they are, but waits do not. What the trace refers to must live
     // as long as the sections.
-    Sections(const Trace& trace, Rows<Time> ready, bool gives_way);
+    Sections(const TraceRows& trace, Rows<Time> ready, bool gives_way);
     Sections(const Sections&) = delete; // the search refers to the section
     Sections& operator=(const Sections&) = delete;
 
@@ -43,7 +43,7 @@ class Sections {
         std::vector<Index> positions; // of its dispatches in the order of starts, at first
         Index ahead = 0;              // the first of these that lies behind the section
         Index head = none;            // its last dispatch before the section
-        std::vector<Fixed> fixed;     // its blocks and cuts; elements are rows of Trace::fixed
+        std::vector<Fixed> fixed;     // its blocks and cuts; elements are rows of TraceRows::fixed
     };
 
     Time start(Index row) const { return placements_[row].start; }
@@ -60,7 +60,7 @@ class Sections {
     Index add_outside(Element element);
     void number_fragments();
 
-    const Trace trace_;
+    const TraceRows trace_;
     const Rows<Time> ready_;
     const Followers followers_;
     std::vector<OnCpu> cpus_;

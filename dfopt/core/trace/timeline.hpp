@@ -41,13 +41,13 @@ inline Fit fitting(const Section& section, Index cpu, Index passed, Time start, 
 // Returns what it costs that one element follows another one on a CPU.
 inline Cost meeting(const Section& section, Index before, Index after) {
     const Element& next = section.elements[after];
-    if (before == nothing) return next.first;
+    if (before == none) return next.first;
     if (before == unknown) return 0;
     return switch_cost(section.elements[before], next, section.matrix, section.fragments());
 }
 
 // Returns what it costs that `after` follows, with what is fixed from `passed` to `end` in between.
-// If `after` is `nothing`, nothing follows on the CPU.
+// If `after` is `none`, nothing follows on the CPU.
 inline Cost following(const Section& section, Index before, Index passed, Index end, Index after) {
     Cost total = 0;
     for (const Fixed& fixed : section.fixed_from(passed, end)) {
@@ -58,7 +58,7 @@ inline Cost following(const Section& section, Index before, Index passed, Index 
             before = fixed.element;
         }
     }
-    if (after != nothing) return total + meeting(section, before, after);
+    if (after != none) return total + meeting(section, before, after);
     return before >= 0 ? total + section.elements[before].last : total;
 }
 

@@ -39,7 +39,7 @@ struct Block {
 // of the calendar the first block that ends after the cell has begun.
 class Calendar {
   public:
-    explicit Calendar(const Trace& trace);
+    explicit Calendar(const TraceRows& trace);
 
     // Returns the earliest start from `time` on that keeps clear of the blocks of a CPU.
     Time earliest_fit(Index cpu, Time time, Time length) const;
@@ -117,11 +117,11 @@ struct Totals {
     std::int64_t long_waits = 0; // how many are long
 };
 
-class Schedule {
+class TimedOrders {
   public:
     // The elements begin with the dispatches, in the order of their recorded starts. What the trace
     // refers to must live as long as the schedule.
-    Schedule(const Trace& trace, const Bounds& bounds);
+    TimedOrders(const TraceRows& trace, const Bounds& bounds);
 
     Index dispatches() const { return trace_.size(); }
     Index size() const { return std::ssize(elements_); }
@@ -193,7 +193,7 @@ class Schedule {
     void update(Index element);
     void update_dispatch(Index element, Time time);
 
-    const Trace trace_;
+    const TraceRows trace_;
     const Bounds bounds_;
     const Calendar calendar_;
     std::vector<Element> elements_;

@@ -1,6 +1,6 @@
 // Starts of the elements of a schedule: each as early as everything before it permits.
 
-#include "schedule.hpp"
+#include "timed_orders.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -19,7 +19,7 @@ constexpr Index updates_to_settle = 100;
 
 } // namespace
 
-Calendar::Calendar(const Trace& trace) : begin_(never) {
+Calendar::Calendar(const TraceRows& trace) : begin_(never) {
     Time end = -never;
     for (const Dispatch& dispatch : trace.dispatches) {
         begin_ = std::min(begin_, dispatch.ready_by);
@@ -89,7 +89,7 @@ void Queue::clear() {
     heap_.clear();
 }
 
-Schedule::Schedule(const Trace& trace, const Bounds& bounds)
+TimedOrders::TimedOrders(const TraceRows& trace, const Bounds& bounds)
     : trace_(trace), bounds_(bounds), calendar_(trace) {
     const Followers followers(trace.dispatches);
     for (Index number = 0; number < dispatches(); ++number) {
@@ -120,7 +120,7 @@ Schedule::Schedule(const Trace& trace, const Bounds& bounds)
 }
 
 // Links the elements of each CPU in their order, and orders the dispatches by fragment.
-void Schedule::arrange() {
+void TimedOrders::arrange() {
     std::vector<Index> order(elements_.size());
     std::iota(order.begin(), order.end(), 0);
     std::ranges::stable_sort(order, {}, [this](Index number) {
@@ -138,7 +138,7 @@ void Schedule::arrange() {
     for (Index rank = 0; rank < dispatches(); ++rank) elements_[ranked_[rank]].rank = rank;
 }
 
-Cost Schedule::meeting_cost(Index left, Index right) const {
+Cost TimedOrders::meeting_cost(Index left, Index right) const {
     const Element &one = elements_[left], &other = elements_[right];
     if (one.role == Role::cut || other.role == Role::cut) return 0;
     if (one.role == Role::head) return other.role == Role::tail ? 0 : other.first;
@@ -146,7 +146,7 @@ Cost Schedule::meeting_cost(Index left, Index right) const {
     return switch_cost(one, other, trace_.matrix, trace_.fragments);
 }
 
-bool Schedule::settle() {
+bool TimedOrders::settle() {
     for (Index element = 0; element < dispatches(); ++element) {
         const Time wait = wait_of(element);
         totals_.waits += wait;
@@ -165,12 +165,12 @@ bool Schedule::settle() {
     return is_settled;
 }
 
-void Schedule::link(Index left, Index right) {
+void TimedOrders::link(Index left, Index right) {
     changed(left).after = right;
     changed(right).before = left;
 }
 
-void Schedule::put_on(Index begin, Index end, Index behind, Index cpu) {
+void TimedOrders::put_on(Index begin, Index end, Index behind, Index cpu) {
     Time time = elements_[behind].end;
     for (Index element = begin;; element = elements_[element].after) {
         Element& one = changed(element);
@@ -182,18 +182,18 @@ void Schedule::put_on(Index begin, Index end, Index behind, Index cpu) {
     }
 }
 
-void Schedule::take_back(Index begin, Index end, Index cpu) {
+void TimedOrders::take_back(Index begin, Index end, Index cpu) {
     for (Index element = begin;; element = elements_[element].after) {
         changed(element).cpu = cpu;
         if (element == end) return;
     }
 }
 
-void Schedule::queue_after(Index element, Time time) {
+void TimedOrders::queue_after(Index element, Time time) {
     queue_.add(element, std::max(time, elements_[element].start));
 }
 
-bool Schedule::propagate(double most_late) {
+bool TimedOrders::propagate(double most_late) {
     log_.clear();
     bool is_permitted = true;
     for (int updates = 1; !queue_.empty(); ++updates) {
@@ -207,7 +207,7 @@ bool Schedule::propagate(double most_late) {
     return is_permitted;
 }
 
-void Schedule::restore(const Totals& totals) {
+void TimedOrders::restore(const Totals& totals) {
     for (auto change = log_.rbegin(); change != log_.rend(); ++change) {
         Element& one = elements_[change->element];
         one.start = change->start;
@@ -219,27 +219,27 @@ void Schedule::restore(const Totals& totals) {
     totals_ = totals;
 }
 
-void Schedule::watch(Index low, Index high) {
+void TimedOrders::watch(Index low, Index high) {
     openers_.clear();
     low_ = low;
     high_ = high;
     for (Index element = low; element < high; ++element) note_opening(element);
 }
 
-void Schedule::note_opening(Index element) {
+void TimedOrders::note_opening(Index element) {
     if (element < low_ || element >= high_) return;
     const Element& one = elements_[element];
     openers_.set(element, elements_[one.before].fragment != one.fragment);
 }
 
-void Schedule::keep(Index level) {
+void TimedOrders::keep(Index level) {
     Kept& kept = kept_[level];
     kept.elements.clear();
     ++kept.period;
     kept.totals = totals_;
 }
 
-void Schedule::go_back(Index level) {
+void TimedOrders::go_back(Index level) {
     for (const auto& [element, before] : kept_[level].elements) {
         changed(element) = before;
         late_.set(element, before.late > 0);
@@ -250,7 +250,7 @@ void Schedule::go_back(Index level) {
 }
 
 // Returns an element that is about to change, after what it was has been kept.
-Element& Schedule::changed(Index element) {
+Element& TimedOrders::changed(Index element) {
     for (Kept& kept : kept_) {
         if (kept.since[element] == kept.period) continue;
         kept.since[element] = kept.period;
@@ -260,14 +260,14 @@ Element& Schedule::changed(Index element) {
 }
 
 // Returns how long an element waits.
-Time Schedule::wait_of(Index element) const {
+Time TimedOrders::wait_of(Index element) const {
     const Element& one = elements_[element];
     if (one.previous == none) return one.start - one.ready_by;
     return one.start - std::max(one.ready_by, elements_[one.previous].end);
 }
 
 // Counts the waits that depend on when an element runs, or no longer counts them.
-void Schedule::count_waits(Index element, std::int64_t sign) {
+void TimedOrders::count_waits(Index element, std::int64_t sign) {
     for (const Index waiting : {element, elements_[element].next}) {
         if (waiting == none) continue;
         const Time wait = wait_of(waiting);
@@ -277,7 +277,7 @@ void Schedule::count_waits(Index element, std::int64_t sign) {
 }
 
 // Gives an element other times, and writes down those that it had.
-void Schedule::change_times(Index element, Time start, Time end, Time late) {
+void TimedOrders::change_times(Index element, Time start, Time end, Time late) {
     Element& one = changed(element);
     log_.push_back({element, one.start, one.end, one.late});
     totals_.lateness += late - one.late;
@@ -291,7 +291,7 @@ void Schedule::change_times(Index element, Time start, Time end, Time late) {
 }
 
 // Works out the start of an element.
-void Schedule::update(Index element) {
+void TimedOrders::update(Index element) {
     const Element& one = elements_[element];
     if (one.role == Role::head || one.role == Role::tail) return;
     if (one.role == Role::cut) {
@@ -318,7 +318,7 @@ void Schedule::update(Index element) {
 }
 
 // Lets a dispatch start at a time, or where it fits from then on.
-void Schedule::update_dispatch(Index element, Time time) {
+void TimedOrders::update_dispatch(Index element, Time time) {
     const Element& one = elements_[element];
     time = calendar_.earliest_fit(one.cpu, time, one.length);
     const Time late = std::max<Time>(0, time - one.latest);
