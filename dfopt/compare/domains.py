@@ -348,6 +348,8 @@ def _joined(
     model.minimize(number)
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
+    # Otherwise Ctrl-C would end the whole process from now on, without an exception.
+    solver.parameters.catch_sigint_signal = False
     solver.parameters.max_deterministic_time = effort
     status = solver.solve(model)
     fewest = ceil(max(joins[0], solver.best_objective_bound))

@@ -1,5 +1,7 @@
 """The least number of pairs of a fragment and a domain."""
 
+import signal
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -53,6 +55,12 @@ def test_a_known_allotment_is_no_worse_than_the_result() -> None:
     known = [{0: 4}, {1: 3}, {1: 3}, {0: 2}, {0: 2}, {1: 2}]
     assert not least_pairs(run_times, capacities, effort=0).is_optimal
     assert least_pairs(run_times, capacities, known=known, effort=0).shares == known
+
+
+def test_an_interrupt_is_an_exception_afterwards() -> None:
+    assert least_pairs([6, 6, 6], [9, 9], effort=EFFORT).is_optimal
+    with pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGINT)
 
 
 def test_too_little_time_is_refused() -> None:
