@@ -47,6 +47,7 @@ class Search {
     bool take_steps(Time time);
     bool pass_blocks(Time time);
     void find_exits();
+    void compare_exit(Index fragment);
     bool enter_before_rises(Time time);
     void begin_services(Time time, bool is_changed);
     void begin(Index service, Time time);
@@ -61,6 +62,7 @@ class Search {
     const Stretch stretch_;
     std::vector<Held> held_; // of each fragment
     std::vector<State> states_;
+    std::vector<Index> cheaper_;        // the fragments that have become cheaper to leave
     Index best_ = none, second_ = none; // the cheapest fragment to leave, and the next cheapest one
 
     // The ends of services and the states that they lead to, the earliest one first.
@@ -79,6 +81,7 @@ Search::Search(const Stretch& stretch) : stretch_(stretch), begun_(stretch.servi
                          .cheapest = {costs.first, -1 - fragment},
                          .after = none,
                          .other = {later, 0}});
+        cheaper_.push_back(fragment);
     }
 }
 
@@ -120,6 +123,7 @@ bool Search::end_services(Time time) {
             if (held.after != state.dispatch) held.other = held.cheapest;
             held.cheapest = {state.price, number};
             held.after = state.dispatch;
+            cheaper_.push_back(state.held);
             is_changed = true;
         } else if (held.after != state.dispatch && state.price < held.other.price) {
             held.other = {state.price, number};
@@ -135,6 +139,7 @@ bool Search::take_steps(Time time) {
         const Step& step = stretch_.steps[step_];
         held_[step.fragment].seen += step.seen;
         held_[step.fragment].entering += step.entry;
+        if (step.seen > 0) cheaper_.push_back(step.fragment);
         is_changed |= step.seen > 0 || step.entry < 0;
     }
     return is_changed;
@@ -146,21 +151,24 @@ bool Search::pass_blocks(Time time) {
     return block_ > before;
 }
 
-// Finds the cheapest fragment to leave, and the next cheapest one.
+// Finds the cheapest fragment to leave, and the next cheapest one. Leaving never becomes dearer,
+// since U only rises: so only what has become cheaper can take a place.
 void Search::find_exits() {
-    best_ = second_ = none;
-    Cost least = later, next = later;
-    for (Index fragment = 0; fragment < std::ssize(held_); ++fragment) {
-        const Cost price = exit_price(fragment);
-        if (best_ == none || price < least) {
-            second_ = best_;
-            next = least;
-            best_ = fragment;
-            least = price;
-        } else if (second_ == none || price < next) {
-            second_ = fragment;
-            next = price;
-        }
+    for (const Index fragment : cheaper_) compare_exit(fragment);
+    cheaper_.clear();
+}
+
+void Search::compare_exit(Index fragment) {
+    const auto comes_before = [&](Index other) {
+        return other == none ||
+               std::pair(exit_price(fragment), fragment) < std::pair(exit_price(other), other);
+    };
+    if (fragment == best_) return;
+    if (comes_before(best_)) {
+        second_ = best_;
+        best_ = fragment;
+    } else if (comes_before(second_)) {
+        second_ = fragment;
     }
 }
 
@@ -177,6 +185,7 @@ bool Search::enter_before_rises(Time time) {
         states_.push_back({none, held_[best_].cheapest.label, time, price, step.fragment});
         held.cheapest = {price, std::ssize(states_) - 1};
         held.after = none;
+        cheaper_.push_back(step.fragment);
         is_changed = true;
     }
     return is_changed;
@@ -238,13 +247,16 @@ Path Search::traced() const {
             label = held.cheapest.label;
         }
     }
+    std::vector<std::vector<std::size_t>> of_fragment(held_.size());
+    for (std::size_t number = 0; number < conditions.size(); ++number) {
+        of_fragment[conditions[number].fragment].push_back(number);
+    }
     // From the last visit to the first one: each ends when the one before it here begins.
     Time end = later;
     const auto visit = [&](Index fragment, Time begin) {
-        for (std::size_t number = 0; number < conditions.size(); ++number) {
+        for (const std::size_t number : of_fragment[fragment]) {
             const Condition& condition = conditions[number];
-            path.met[number] +=
-                condition.fragment == fragment && condition.end >= begin && condition.begin < end;
+            path.met[number] += condition.end >= begin && condition.begin < end;
         }
         end = begin;
     };

@@ -36,7 +36,7 @@ DISPATCHES_A_STRETCH = 3_000
 SMALLEST_STRETCH = 200
 """A stretch with fewer dispatches is not divided further."""
 
-MOST_STEPS = 400_000_000
+MOST_STEPS = 2_000_000_000
 """After this number of iterations of the solver x rows of its problem, a stretch is divided."""
 
 MOST_STARTS = 40

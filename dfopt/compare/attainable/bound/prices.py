@@ -106,7 +106,6 @@ class StretchProgram:
         number, begin, end = number[minimal], begin[minimal], end[minimal]
         fragment, time, count = _held(stretch, due if uses_lengths else due[:0])
         self.hits = due[minimal]
-        self.paths = CpuPaths(stretch, fragments, scale)
         self.conditions = conditions = rows_of(
             CONDITION,
             fragment=np.concatenate([number, np.searchsorted(fragments, fragment)]),
@@ -114,6 +113,7 @@ class StretchProgram:
             end=np.concatenate([end, time]),
             count=np.concatenate([np.ones_like(begin), count]),
         )
+        self.paths = CpuPaths(stretch, fragments, conditions, scale)
         owner = np.tile(conditions["fragment"], 2)
         at = np.concatenate([conditions["begin"], conditions["end"]])
         found = stretch.least_entries(fragments, owner, at, scale)
@@ -181,7 +181,11 @@ def condition_prices(program: StretchProgram, most_steps: int | None) -> Reals |
         b_ub=limit,
         bounds=np.column_stack([np.zeros_like(most), most]),
         method="highs",
-        options={} if most_steps is None else {"maxiter": most_steps // len(limit)},
+        # Looking for a smaller program first takes longer than it saves.
+        options={
+            "presolve": False,
+            **({} if most_steps is None else {"maxiter": most_steps // len(limit)}),
+        },
     )
     if most_steps is not None and answer.status == OUT_OF_ITERATIONS:
         return None
@@ -292,7 +296,7 @@ def _evaluated(program: StretchProgram, services: Rows, prices: Reals) -> FoundP
     slots = rows_of(SLOTS, first=program.first, last=program.last)
     fit_prices(slots, program.entry.copy(), own)
     rows = np.flatnonzero(rewards)
-    value, met_by_paths = program.paths.proven(conditions, own, services[rows], rewards[rows])
+    value, met_by_paths = program.paths.proven(own, services[rows], rewards[rows])
     met = np.zeros(len(prices))
     met[:count], met[count + rows] = met_by_paths[:count], met_by_paths[count:]
     demanded = np.concatenate([conditions["count"], np.ones(len(rewards))])

@@ -289,11 +289,10 @@ def _proven_by(prices: StretchPrices, scale: int, whole: TraceStretch) -> int:
         end=np.concatenate([whole.last[hits.dispatch], held.time]),
         count=np.concatenate([np.ones_like(hits.price), running]),
     )
-    paths = CpuPaths(stretch, fragments, scale)
+    paths = CpuPaths(stretch, fragments, conditions, scale)
     _check_entries(paths, conditions, price)
     order = np.argsort(whole.first[services.dispatch], kind="stable")
     value, _ = paths.proven(
-        conditions,
         price,
         np.searchsorted(stretch.dispatch, services.dispatch[order]),
         services.price[order],

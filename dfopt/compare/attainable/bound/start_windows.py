@@ -21,8 +21,6 @@ first of them lowers the latest one.
 
 from __future__ import annotations
 
-from bisect import bisect_left
-
 import numpy as np
 
 from dfopt.compare.dispatches import NONE, Dispatches
@@ -147,26 +145,17 @@ def _running(times: Integers, begin: Integers, end: Integers) -> Integers:
 
 def _latest_known(times: Integers, ahead: Integers, latest: Integers, length: Integers) -> Integers:
     """Return t - a(t) for the latest time t ≤ d of each dispatch with a(t) < p, or its start."""
-    known = np.full(len(latest), times[0])
-    # Of the times so far, those with no later one at which dispatches are ahead by less or as much.
-    least: list[int] = []
-    candidates: list[int] = []
-    position = 0
-    time, by = times.tolist(), ahead.tolist()
-    order = np.argsort(latest, kind="stable")
-    due, needs = latest[order].tolist(), length[order].tolist()
-    for row, last, needed in zip(order.tolist(), due, needs, strict=True):
-        while position < len(time) and time[position] <= last:
-            while least and least[-1] >= by[position]:
-                least.pop()
-                candidates.pop()
-            least.append(by[position])
-            candidates.append(time[position])
-            position += 1
-        found = bisect_left(least, needed) - 1
-        if found >= 0:
-            known[row] = candidates[found] - least[found]
-    return known
+    # The least a(t) of the last 1, 2, 4, … times up to each time.
+    least = [ahead]
+    while (width := 2 ** (len(least) - 1)) < len(times):
+        before = np.concatenate([least[-1][:width], least[-1][:-width]])
+        least.append(np.minimum(least[-1], before))
+    # Times are passed over, the most at once first, among which all a(t) are too large.
+    found = np.searchsorted(times, latest, "right") - 1
+    for number in reversed(range(len(least))):
+        is_passed = (found >= 0) & (least[number][found] >= length)
+        found = np.maximum(found - 2**number * is_passed, -1)
+    return np.where(found >= 0, times[found] - ahead[found], times[0])
 
 
 def _after_busy_times(

@@ -291,6 +291,8 @@ class CpuPaths:
         The stretch.
     fragments
         The fragments that have conditions or services, in increasing order.
+    conditions
+        Rows ``CONDITION``; their fragments are positions among ``fragments``.
     scale
         The factor of all costs.
 
@@ -302,8 +304,11 @@ class CpuPaths:
         Rows ``STEP``: when the least cost of an entry changes, of which fragment, by how much.
     """
 
-    def __init__(self, stretch: TraceStretch, fragments: Integers, scale: int) -> None:
-        self.stretch, self.fragments, self.scale = stretch, fragments, scale
+    def __init__(
+        self, stretch: TraceStretch, fragments: Integers, conditions: Records, scale: int
+    ) -> None:
+        self.stretch, self.fragments, self.conditions = stretch, fragments, conditions
+        self.scale = scale
         rows = np.flatnonzero(np.isin(stretch.fragment, fragments))
         number = np.searchsorted(fragments, stretch.fragment[rows])
         changing = np.concatenate([stretch.first[rows] - 1, stretch.last[rows]])
@@ -332,17 +337,25 @@ class CpuPaths:
         self.changes = rows_of(
             STEP, time=times[position[changes]] + 1, fragment=owner[changes], entry=step[changes]
         )
+        of_conditions = (
+            rows_of(STEP, time=conditions[edge] + 1, fragment=conditions["fragment"])
+            for edge in ("begin", "end")
+        )
+        steps = np.concatenate([self.changes, *of_conditions])
+        order = np.argsort(steps["time"], kind="stable")
+        self._steps = steps[order]
+        # Where the steps of each condition have come to stand, at its begin and at its end.
+        places = np.empty_like(order)
+        places[order] = np.arange(len(order))
+        self._begins, self._ends = places[len(self.changes) :].reshape(2, -1)
 
-    def proven(
-        self, conditions: Records, prices: Integers, services: Rows, rewards: Integers
-    ) -> tuple[int, Integers]:
+    def proven(self, prices: Integers, services: Rows, rewards: Integers) -> tuple[int, Integers]:
         """Return what prices prove, times the scale, and what the cheapest paths meet.
 
         Parameters
         ----------
-        conditions, prices
-            Rows ``CONDITION`` (their fragments are positions among ``fragments``), and the price of
-            each of them.
+        prices
+            The price of each condition.
         services, rewards
             Rows of the stretch that CPUs run, in the order of ``first``, and the price for each.
 
@@ -351,14 +364,10 @@ class CpuPaths:
         tuple
             A lower bound, and how often each condition is met, and then each service.
         """
-        stretch = self.stretch
-        priced = np.flatnonzero(prices)
-        own, price = conditions[priced], prices[priced]
-        fragment = own["fragment"]
-        begins = rows_of(STEP, time=own["begin"] + 1, fragment=fragment, seen=price)
-        ends = rows_of(STEP, time=own["end"] + 1, fragment=fragment, entry=price)
-        steps = np.concatenate([self.changes, begins, ends])
-        steps = steps[np.argsort(steps["time"], kind="stable")]
+        stretch, counts = self.stretch, self.conditions["count"]
+        steps = self._steps.copy()
+        steps["seen"][self._begins] = steps["entry"][self._ends] = prices
+        steps = steps[(steps["seen"] != 0) | (steps["entry"] != 0)]
         of_services = rows_of(
             SERVICE,
             fragment=np.searchsorted(self.fragments, stretch.fragment[services]),
@@ -373,11 +382,13 @@ class CpuPaths:
             blocks = rows_of(BLOCK, begin=begin, end=end)
             key = blocks.tobytes() if len(services) else b""
             alike.setdefault(key, []).append(blocks)
-        # In Python's integers: 64 bits hold the sum of prices, but not how often each is required.
-        value = int(prices.astype(object) @ conditions["count"]) + int(rewards.sum())
+        # 64 bits hold the sum of prices, but not how often each is required.
+        value = int(rewards.sum())
+        for count in np.unique(counts):
+            value += int(count) * int(prices[counts == count].sum())
         met = np.zeros(len(prices) + len(rewards), np.int64)
         for same in alike.values():
-            path = CheapestPath(of_services, steps, self.costs, same[0], conditions)
+            path = CheapestPath(of_services, steps, self.costs, same[0], self.conditions)
             value += len(same) * path.price()
             met += len(same) * path.met()
         return value, met
