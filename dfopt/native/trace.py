@@ -160,78 +160,36 @@ class ScheduleAnnealing(NativeObject):
     bounds
         One row ``BOUNDS``: at most this sum of waits; a wait above this is long; at most this
         number of long waits.
-    prices
-        What is as bad as being late by a unit of time: a unit of time by which the sum of waits is
-        too large, and a long wait above their permitted number.
     chances
-        Equally likely limits of how much worse a change may be, in units of the temperature.
+        Equally likely limits of how much dearer a change may be, in units of the temperature.
     seed
         64 random bits, not 0.
     """
 
     def __init__(
-        self,
-        *trace: Rows | int,
-        bounds: Rows,
-        prices: tuple[float, float],
-        chances: NDArray[np.float64],
-        seed: int,
+        self, *trace: Rows | int, bounds: Rows, chances: NDArray[np.float64], seed: int
     ) -> None:
-        super().__init__(*trace, bounds, *prices, chances, seed)
+        super().__init__(*trace, bounds, chances, seed)
 
     @native()
     def settle(self) -> bool:
-        """Start every dispatch as early as the order permits; return whether nothing is late."""
-
-    @native()
-    def anneal(  # noqa: PLR0913
-        self,
-        low: int,
-        high: int,
-        changes: int,
-        *,
-        temperature: float,
-        cost_price: float,
-        late_price: float,
-    ) -> None:
-        """Try random changes that begin with the dispatches ``low`` to ``high`` - 1."""
+        """Start every dispatch as early as the order permits; return if all limits are kept."""
 
     @native()
     def watch(self, low: int, high: int) -> None:
-        """From now on, openers are those among the dispatches ``low`` to ``high`` - 1."""
-
-    @property
-    @native()
-    def opener_count(self) -> int:
-        """How many dispatches are the first one of a visit."""
+        """From now on change the dispatches ``low`` to ``high`` - 1; keep the schedule as it is."""
 
     @native()
-    def opener(self, place: int) -> int:
-        """Return one of the dispatches that are the first one of a visit."""
+    def anneal(self, changes: int, temperature: float) -> None:
+        """Try this number of random changes; ``temperature`` is in units of cost."""
 
     @native()
-    def keep(self, level: int) -> None:
-        """Keep the schedule as it is, at the level 0 or 1."""
+    def keep_if_cheaper(self) -> None:
+        """Keep the schedule if it is cheaper than the one that was kept."""
 
     @native()
-    def keep_if_better(self, level: int) -> None:
-        """Keep the schedule if it is better than the one that was kept."""
-
-    @native()
-    def go_back_if_worse(self, level: int) -> None:
-        """Go back to the schedule that was kept if that one is better."""
-
-    @property
-    @native()
-    def late_count(self) -> int:
-        """How many elements are late."""
-
-    @native()
-    def late(self, place: int) -> int:
-        """Return one of the late dispatches, or the last dispatch before something late.
-
-        A number above those of all dispatches stands for the beginning of a CPU.
-        """
+    def go_back(self) -> None:
+        """Go back to the schedule that was kept."""
 
     @native(PLACEMENT)
     def placements(self) -> Rows:

@@ -240,7 +240,7 @@ def limited_parts(
     known: Sequence[Dispatches],
     effort: float,
 ) -> list[FrontierPart]:
-    """Return the work on schedules within limits, which takes longest, and then on their bounds."""
+    """Return the work on schedules within limits, and on bounds: what takes longest first."""
     usual = EFFORT_FOR_FEW
     if len(dispatches) > FEW_DISPATCHES:
         usual = min(MOST_EFFORT, max(1.0, USUAL_DISPATCHES / len(dispatches)))
@@ -259,7 +259,7 @@ def limited_parts(
         FrontierPart(
             scheduling=scheduling_of(limit), limit=limit, perform=stretch.perform, bound=wanted
         )
-        for wanted in WANTED_BOUNDS
+        for wanted in reversed(WANTED_BOUNDS)
         for limit in limits
         if limit.each is not None
         for stretch in stretch_bounds(

@@ -39,8 +39,8 @@ WHOLE = 256
 """Where all waits together are limited, at most 256 dispatches stay together in one section:
 sections share the permitted waiting in advance."""
 
-WORK = 1_000_000
-"""All sweeps together keep at most about 1,000,000 partial schedules (times the effort), unless
+WORK = 500_000
+"""All sweeps together keep at most about 500,000 partial schedules (times the effort), unless
 there are too many dispatches even for a single narrow sweep."""
 
 MOST_SWEEPS = 20
@@ -62,8 +62,8 @@ FIRST_POWER, POWER_SPREAD = 2.0, 1.5
 """Where all waits together are limited, a section also has a longest wait: the mean wait times
 powers of 2, at first about 2². Later they vary around the last one that made a section cheaper."""
 
-STEPS, MOST_STEPS = 260, 40_000_000
-"""The local search tries 260 changes for each dispatch (times the effort), 40,000,000 at most."""
+STEPS, MOST_STEPS = 400, 40_000_000
+"""The local search tries 400 changes for each dispatch (times the effort), 40,000,000 at most."""
 
 STEPS_IN_BUDGET, FEWER_STEPS_IN_BUDGET, MOST_STEPS_IN_BUDGET = 30, 10, 1_500_000
 """The same where all waits together are limited, and each change moves many more dispatches: 30,

@@ -1,53 +1,43 @@
 // Simulated annealing over the orders in which CPUs run the dispatches of a trace.
 //
-// Dispatches may be late for a while, which has a price. What is within all limits is kept if it is
-// the cheapest so far.
+// Every change leaves the schedule within all limits. A change that makes it dearer is made with a
+// probability that falls with the temperature.
 
 #pragma once
 
 #include "changes.hpp"
 
 #include <array>
-#include <utility>
 #include <vector>
 
 namespace dfopt::annealing {
 
-// What is as bad as being late by a unit of time: a unit of time by which the sum of waits is too
-// large, and a long wait above their permitted number.
-struct ExcessPrices {
-    double wait, long_wait;
-};
-
 class Annealing {
   public:
-    // `chances` are equally likely limits of how much worse a change may be, in units of the
+    // `chances` are equally likely limits of how much dearer a change may be, in units of the
     // temperature. All arrays must live as long as the annealing.
-    Annealing(const TraceRows& trace, const Bounds& bounds, ExcessPrices prices,
-              Rows<double> chances, std::uint64_t seed);
+    Annealing(const TraceRows& trace, const Bounds& bounds, Rows<double> chances,
+              std::uint64_t seed);
     Annealing(const Annealing&) = delete; // its changes refer to its schedule
     Annealing& operator=(const Annealing&) = delete;
 
-    // Starts every dispatch as early as the order permits. Returns whether nothing is late then.
-    bool settle();
+    // Starts every dispatch as early as the order permits. Returns whether that is within all
+    // limits.
+    bool settle() { return orders_.settle(); }
 
-    // Tries random changes that begin with the dispatches `low` … `high` - 1; what follows from
-    // them may lie outside. A unit of cost and a unit of lateness have prices.
-    void anneal(Index low, Index high, std::int64_t changes, double temperature, double cost_price,
-                double late_price);
+    // From now on changes begin with the dispatches `low` … `high` - 1; what follows from them may
+    // lie outside. Keeps the schedule as it is.
+    void watch(Index low, Index high);
 
-    // From now on, `openers` of the schedule are those among the dispatches `low` … `high` - 1.
-    void watch(Index low, Index high) { orders_.watch(low, high); }
+    // Tries random changes at a temperature, in units of cost.
+    void anneal(std::int64_t changes, double temperature);
 
-    // Keeps the schedule as it is at one of two levels, to which `go_back_if_worse` may return.
-    void keep(Index level) { orders_.keep(level); }
-    void keep_if_better(Index level);
-    void go_back_if_worse(Index level);
+    // Keeps the schedule if it is cheaper than the one that was kept; returns to that one.
+    void keep_if_cheaper();
+    void go_back() { orders_.go_back(); }
 
     // Where dispatches run.
     std::span<const Placement> placements();
-
-    const TimedOrders& orders() const { return orders_; }
 
   private:
     struct Meeting {
@@ -59,12 +49,10 @@ class Annealing {
         std::size_t count;
     };
     Meetings meetings(const Change& change) const;
-    std::pair<double, Cost> quality(const Totals& totals) const;
-    double badness(const Totals& totals) const;
+    bool make(const Change& change, const Meetings& met);
 
     TimedOrders orders_;
     Changes changes_;
-    ExcessPrices prices_;
     Rows<double> chances_;
     std::vector<Placement> placements_;
 };

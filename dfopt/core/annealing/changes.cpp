@@ -7,28 +7,27 @@ namespace {
 // At most 128 dispatches are in a segment.
 constexpr std::int64_t longest_segment = 128;
 
-// A random number below 100 chooses where a change begins: below 20 at something late or a few
-// places before it, if anything is late; otherwise below 80 at the first dispatch of a visit.
-constexpr std::int64_t from_late = 20, from_opener = 80;
+// A change begins with a probability of 80 % at the first dispatch of a visit.
+constexpr std::int64_t from_opener = 80;
 
 // Another one chooses the change, see Changes::propose.
 constexpr std::int64_t to_fragment = 60, to_fixed = 63, to_other = 70, visits = 90, neighbours = 95;
 
 } // namespace
 
-Change Changes::propose(Index low, Index high) {
-    Index begin = first(low, high);
+Change Changes::propose() {
+    const Index begin = first();
     const std::int64_t choice = random.below(100);
     if (choice < to_fragment) {
         // A part of a visit goes next to a dispatch of its fragment.
-        Index end = begin;
+        Index from = begin, end = begin;
         const std::int64_t shape = random.below(4);
         if (shape == 0) end = visit_end(begin, longest_segment);
         if (shape == 1) end = visit_end(begin, std::int64_t{1} << random.below(6));
-        if (shape == 2) begin = end = visit_end(begin, longest_segment);
-        const Index target = near_in_fragment(begin);
+        if (shape == 2) from = end = visit_end(begin, longest_segment);
+        const Index target = near_in_fragment(from);
         if (target == none) return {};
-        return move(begin, end, random.below(2) ? orders_[target].before : target);
+        return move(from, end, random.below(2) ? orders_[target].before : target);
     }
     if (choice < to_fixed) {
         // A part of a visit goes behind something that keeps its time, perhaps on an idle CPU.
@@ -58,18 +57,12 @@ Change Changes::propose(Index low, Index high) {
 }
 
 // Returns the dispatch at which a change begins.
-Index Changes::first(Index low, Index high) {
-    const Index begin = low + random.below(high - low);
-    const std::int64_t choice = random.below(100);
-    if (orders_.late().size() > 0 && choice < from_late) {
-        const Index late = orders_.late()[random.below(orders_.late().size())];
-        return some_before(low <= late && late < high ? late : begin);
+Index Changes::first() {
+    const Index openers = orders_.openers().size();
+    if (openers > 0 && random.below(100) < from_opener) {
+        return orders_.openers()[random.below(openers)];
     }
-    if (choice < from_opener && orders_.openers().size() > 0) {
-        if (high - low < orders_.watched()) return visit_begin(begin);
-        return orders_.openers()[random.below(orders_.openers().size())];
-    }
-    return begin;
+    return orders_.low() + random.below(orders_.high() - orders_.low());
 }
 
 // Returns 1 to 64 forwards or backwards; small distances are likelier.
@@ -91,16 +84,6 @@ Index Changes::near_in_fragment(Index element) {
 Index Changes::near(Index element) {
     const Index other = element + random_distance();
     return 0 <= other && other < orders_.dispatches() ? other : none;
-}
-
-// Returns a dispatch, or one a few places before it on its CPU.
-Index Changes::some_before(Index element) {
-    for (std::int64_t places = random.below(std::int64_t{1} << random.below(5)); places; --places) {
-        const Index before = orders_[element].before;
-        if (before == none || orders_[before].role != Role::moves) break;
-        element = before;
-    }
-    return element;
 }
 
 // Returns the first dispatch of the visit of a dispatch, or one close before it.

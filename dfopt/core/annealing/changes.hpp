@@ -19,17 +19,16 @@ class Changes {
   public:
     Changes(const TimedOrders& orders, Random random) : random(random), orders_(orders) {}
 
-    // Makes up a change whose first segment begins with one of the dispatches `low` … `high` - 1,
-    // or with one of the same visit.
-    Change propose(Index low, Index high);
+    // Makes up a change whose first segment begins with one of the dispatches that are watched, or
+    // with one of the same visit.
+    Change propose();
 
     Random random;
 
   private:
-    Index first(Index low, Index high);
+    Index first();
     Index near_in_fragment(Index element);
     Index near(Index element);
-    Index some_before(Index element);
     std::int64_t random_distance();
     Index visit_begin(Index element) const;
     Index visit_end(Index element, std::int64_t most) const;

@@ -10,10 +10,6 @@ namespace dfopt::annealing {
 
 namespace {
 
-// A change that moves more than 1,000 starts is given up. (If elements wait for each other in a
-// circle, their starts would grow for ever.)
-constexpr int most_updates = 1'000;
-
 // A schedule settles if each of its starts changes at most 100 times in the mean.
 constexpr Index updates_to_settle = 100;
 
@@ -113,9 +109,9 @@ TimedOrders::TimedOrders(const TraceRows& trace, const Bounds& bounds)
         element.ready_by = element.start;
         element.previous = element.waker = none;
     }
-    late_ = openers_ = ElementSet(elements_.size());
+    openers_ = ElementSet(elements_.size());
     queue_ = Queue(elements_.size());
-    for (Kept& kept : kept_) kept.since.assign(elements_.size(), kept.period);
+    kept_in_.assign(elements_.size(), period_);
     arrange();
 }
 
@@ -153,16 +149,12 @@ bool TimedOrders::settle() {
         totals_.long_waits += wait > bounds_.each;
     }
     for (Index element = 0; element < size(); ++element) queue_after(element, 0);
-    for (Index updates = 0; !queue_.empty() && updates < updates_to_settle * size(); ++updates) {
-        update(queue_.pop());
-        log_.clear();
-    }
-    const bool is_settled = queue_.empty();
+    if (!propagate(updates_to_settle * size())) return false;
     for (Index element = 0; element < size(); ++element) {
         const Index after = elements_[element].after;
         if (after != none) totals_.cost += meeting_cost(element, after);
     }
-    return is_settled;
+    return true;
 }
 
 void TimedOrders::link(Index left, Index right) {
@@ -193,18 +185,15 @@ void TimedOrders::queue_after(Index element, Time time) {
     queue_.add(element, std::max(time, elements_[element].start));
 }
 
-bool TimedOrders::propagate(double most_late) {
+bool TimedOrders::propagate(Index most_updates) {
     log_.clear();
-    bool is_permitted = true;
-    for (int updates = 1; !queue_.empty(); ++updates) {
-        update(queue_.pop());
-        if (updates >= most_updates || static_cast<double>(totals_.lateness) > most_late) {
-            is_permitted = false;
-            break;
+    for (Index updates = 0; !queue_.empty(); ++updates) {
+        if (updates == most_updates || !update(queue_.pop())) {
+            queue_.clear();
+            return false;
         }
     }
-    queue_.clear();
-    return is_permitted;
+    return totals_.waits <= bounds_.total && totals_.long_waits <= bounds_.most_long;
 }
 
 void TimedOrders::restore(const Totals& totals) {
@@ -212,8 +201,6 @@ void TimedOrders::restore(const Totals& totals) {
         Element& one = elements_[change->element];
         one.start = change->start;
         one.end = change->end;
-        one.late = change->late;
-        late_.set(change->element, change->late > 0);
     }
     log_.clear();
     totals_ = totals;
@@ -232,29 +219,24 @@ void TimedOrders::note_opening(Index element) {
     openers_.set(element, elements_[one.before].fragment != one.fragment);
 }
 
-void TimedOrders::keep(Index level) {
-    Kept& kept = kept_[level];
-    kept.elements.clear();
-    ++kept.period;
-    kept.totals = totals_;
+void TimedOrders::keep() {
+    kept_.clear();
+    ++period_;
+    kept_totals_ = totals_;
 }
 
-void TimedOrders::go_back(Index level) {
-    for (const auto& [element, before] : kept_[level].elements) {
-        changed(element) = before;
-        late_.set(element, before.late > 0);
-    }
-    for (const auto& [element, before] : kept_[level].elements) note_opening(element);
-    totals_ = kept_[level].totals;
-    keep(level);
+void TimedOrders::go_back() {
+    for (const auto& [element, before] : kept_) elements_[element] = before;
+    for (const auto& [element, before] : kept_) note_opening(element);
+    totals_ = kept_totals_;
+    keep();
 }
 
 // Returns an element that is about to change, after what it was has been kept.
 Element& TimedOrders::changed(Index element) {
-    for (Kept& kept : kept_) {
-        if (kept.since[element] == kept.period) continue;
-        kept.since[element] = kept.period;
-        kept.elements.emplace_back(element, elements_[element]);
+    if (kept_in_[element] != period_) {
+        kept_in_[element] = period_;
+        kept_.emplace_back(element, elements_[element]);
     }
     return elements_[element];
 }
@@ -272,67 +254,59 @@ void TimedOrders::count_waits(Index element, std::int64_t sign) {
         if (waiting == none) continue;
         const Time wait = wait_of(waiting);
         totals_.waits += sign * wait;
-        totals_.long_waits += sign * (wait > bounds().each);
+        totals_.long_waits += sign * (wait > bounds_.each);
     }
 }
 
 // Gives an element other times, and writes down those that it had.
-void TimedOrders::change_times(Index element, Time start, Time end, Time late) {
+void TimedOrders::change_times(Index element, Time start, Time end) {
     Element& one = changed(element);
-    log_.push_back({element, one.start, one.end, one.late});
-    totals_.lateness += late - one.late;
-    one.late = late;
-    late_.set(element, late > 0);
-    if (end == one.end) return;
+    log_.push_back({element, one.start, one.end});
     count_waits(element, -1);
     one.start = start;
     one.end = end;
     count_waits(element, 1);
 }
 
-// Works out the start of an element.
-void TimedOrders::update(Index element) {
+// Works out the start of an element. Each of these returns whether it is permitted.
+
+bool TimedOrders::update(Index element) {
     const Element& one = elements_[element];
-    if (one.role == Role::head || one.role == Role::tail) return;
-    if (one.role == Role::cut) {
-        // Nothing before it may start after it.
-        const Element& before = elements_[one.before];
-        const Time late =
-            before.role == Role::moves ? std::max<Time>(0, before.start + 1 - one.start) : 0;
-        const Time end = std::max(one.start, before.end);
-        const bool moves_on = end != one.end;
-        if (moves_on || late != one.late) change_times(element, one.start, end, late);
-        if (moves_on) queue_after(one.after, end);
-        return;
-    }
+    if (one.role == Role::head || one.role == Role::tail) return true;
+    if (one.role == Role::cut) return update_cut(element);
     Time time = one.ready_by;
     if (one.before != none) time = std::max(time, elements_[one.before].end);
     if (one.previous != none) time = std::max(time, elements_[one.previous].end);
     if (one.waker != none) time = std::max(time, elements_[one.waker].start + one.waker_offset);
-    if (one.role == Role::moves) {
-        update_dispatch(element, time);
-    } else {
-        const Time late = std::max<Time>(0, time - one.start);
-        if (late != one.late) change_times(element, one.start, one.end, late);
-    }
+    return one.role == Role::block ? time <= one.start : update_dispatch(element, time);
+}
+
+// Nothing before a cut may start after it; what comes after it starts after what was before it.
+bool TimedOrders::update_cut(Index element) {
+    const Element& one = elements_[element];
+    const Element& before = elements_[one.before];
+    if (before.role == Role::moves && before.start >= one.start) return false;
+    const Time end = std::max(one.start, before.end);
+    if (end == one.end) return true;
+    change_times(element, one.start, end);
+    queue_after(one.after, end);
+    return true;
 }
 
 // Lets a dispatch start at a time, or where it fits from then on.
-void TimedOrders::update_dispatch(Index element, Time time) {
+bool TimedOrders::update_dispatch(Index element, Time time) {
     const Element& one = elements_[element];
     time = calendar_.earliest_fit(one.cpu, time, one.length);
-    const Time late = std::max<Time>(0, time - one.latest);
-    if (time == one.start) {
-        if (late != one.late) change_times(element, time, one.end, late);
-        return;
-    }
+    if (time > one.latest) return false;
+    if (time == one.start) return true;
     const Time end = time + one.length;
-    change_times(element, time, end, late);
+    change_times(element, time, end);
     queue_after(one.after, end);
     if (one.next != none) queue_after(one.next, end);
     for (Index woken = one.woken; woken != none; woken = elements_[woken].sibling) {
         queue_after(woken, time + elements_[woken].waker_offset);
     }
+    return true;
 }
 
 } // namespace dfopt::annealing

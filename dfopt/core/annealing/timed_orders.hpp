@@ -9,7 +9,6 @@
 
 #include "../trace/dispatch.hpp"
 
-#include <array>
 #include <utility>
 #include <vector>
 
@@ -27,7 +26,6 @@ struct Element : Dispatch {
     Index sibling = none; // the next one that its waker wakes
     Index rank = none;    // its place among the dispatches by fragment
     Time end = 0;
-    Time late = 0;                     // by how much it should start earlier
     Index before = none, after = none; // on its CPU
 };
 
@@ -112,7 +110,6 @@ class Queue {
 // What changes together with the order, and is taken back with it.
 struct Totals {
     Cost cost = 0;               // of all switches
-    Time lateness = 0;           // of all elements
     Time waits = 0;              // the sum of all waits
     std::int64_t long_waits = 0; // how many are long
 };
@@ -127,15 +124,14 @@ class TimedOrders {
     Index size() const { return std::ssize(elements_); }
     const Element& operator[](Index element) const { return elements_[element]; }
     const Totals& totals() const { return totals_; }
-    const Bounds& bounds() const { return bounds_; }
-    const ElementSet& late() const { return late_; }
     const ElementSet& openers() const { return openers_; } // the first dispatches of visits
     Index by_rank(Index rank) const { return ranked_[rank]; }
 
     // Returns what it costs if element `right` follows `left` on a CPU.
     Cost meeting_cost(Index left, Index right) const;
 
-    // Starts every dispatch as early as the order permits. Returns whether that was possible.
+    // Starts every dispatch as early as the order permits. Returns whether that is within all
+    // limits.
     bool settle();
 
     // Links two elements, so that `right` follows `left`.
@@ -149,9 +145,10 @@ class TimedOrders {
 
     void queue_after(Index element, Time time);
 
-    // Works out all starts that a change touches. Returns whether all are permitted: in sum no
-    // later than `most_late`.
-    bool propagate(double most_late);
+    // Works out all starts that a change touches, unless they are too many: if elements wait for
+    // each other in a circle, their starts would grow for ever. Returns whether all are worked out
+    // and within all limits.
+    bool propagate(Index most_updates);
 
     // Gives all elements the starts back that they had before the last propagation.
     void restore(const Totals& totals);
@@ -159,39 +156,33 @@ class TimedOrders {
     // Notes which of the dispatches `low` … `high` - 1 are the first ones of visits, from now on.
     void watch(Index low, Index high);
 
-    Index watched() const { return high_ - low_; }
+    Index low() const { return low_; }
+    Index high() const { return high_; }
 
     // Notes whether a dispatch is the first one of a visit, if it is one of those.
     void note_opening(Index element);
 
-    // Keeps the schedule as it is at one of two levels; `go_back` returns to it.
-    void keep(Index level);
-    void go_back(Index level);
-    const Totals& kept_totals(Index level) const { return kept_[level].totals; }
+    // Keeps the schedule as it is; `go_back` returns to it.
+    void keep();
+    void go_back();
+    const Totals& kept_totals() const { return kept_totals_; }
 
     void add_cost(Cost rise) { totals_.cost += rise; }
 
   private:
     struct Change { // of an element's times: what they were before
         Index element;
-        Time start, end, late;
-    };
-
-    // What has changed since a schedule was kept, as it was then.
-    struct Kept {
-        std::vector<std::pair<Index, Element>> elements;
-        std::vector<std::int64_t> since; // for each element, in which period it was kept last
-        std::int64_t period = 0;
-        Totals totals;
+        Time start, end;
     };
 
     void arrange();
     Element& changed(Index element);
     Time wait_of(Index element) const;
     void count_waits(Index element, std::int64_t sign);
-    void change_times(Index element, Time start, Time end, Time late);
-    void update(Index element);
-    void update_dispatch(Index element, Time time);
+    void change_times(Index element, Time start, Time end);
+    bool update(Index element);
+    bool update_cut(Index element);
+    bool update_dispatch(Index element, Time time);
 
     const TraceRows trace_;
     const Bounds bounds_;
@@ -199,12 +190,16 @@ class TimedOrders {
     std::vector<Element> elements_;
     std::vector<Index> ranked_; // the dispatches by fragment
     Totals totals_;
-    ElementSet late_, openers_;
+    ElementSet openers_;
     Index low_ = 0, high_ = 0; // of which dispatches it is noted whether they open visits
     Queue queue_;
     std::vector<Change> log_;
 
-    std::array<Kept, 2> kept_;
+    // What has changed since a schedule was kept, as it was then.
+    std::vector<std::pair<Index, Element>> kept_;
+    std::vector<std::int64_t> kept_in_; // for each element, in which period it was kept last
+    std::int64_t period_ = 0;
+    Totals kept_totals_;
 };
 
 } // namespace dfopt::annealing

@@ -39,7 +39,7 @@ def test_finds_most_optima():
         optimum, _ = cheapest_schedule(arrivals, limit)
         assert cost_of(found) >= optimum
         equal += cost_of(found) == optimum
-    assert equal >= 0.96 * SAMPLE
+    assert equal >= 0.98 * SAMPLE
 
 
 def larger(seed=0):
@@ -63,7 +63,7 @@ def test_changes_are_the_same_on_every_machine():
         recorded = arrivals
         found = improve(recorded, WaitingLimit(each=5), steps=5_000, seed=seed)
         answers.append(zlib.crc32(str((found.cpu.tolist(), found.start.tolist())).encode()))
-    assert answers == [1533303692, 2740686463, 519683723, 2987885742]
+    assert answers == [2492337321, 1464931617, 519683723, 2626973356]
 
 
 @pytest.mark.parametrize("seed", range(4))
