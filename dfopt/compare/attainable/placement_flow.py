@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from heapq import heappop, heappush
 from typing import NamedTuple
 
 import numpy as np
@@ -222,7 +221,9 @@ class CpuPrices:
             distance[tail] - distance[head]
             for tail, head in zip(network.begin, network.finish, strict=False)
         ]
-        self.rest = [self._rest(cpu) for cpu in range(network.items.cpus)]
+        closed = [self._closed(cpu) for cpu in range(network.items.cpus)]
+        rest_of = {nodes: self._rest(nodes, closed.index(nodes)) for nodes in {*closed}}
+        self.rest = [rest_of[nodes] for nodes in closed]
         self.bound = sum(self.worth) + sum(rest[SOURCE] for rest in self.rest)
 
     def _send_units(self) -> list[int]:
@@ -238,17 +239,17 @@ class CpuPrices:
         singles.update((node - 1, node) for node in self._cut_of)
         for unit in range(cpus + 1):
             distance, before = [FAR] * len(left), [SOURCE] * len(left)
-            distance[SOURCE], queue, waiting = 0, [SOURCE], {SOURCE}
-            # The first node first: only the ways of units lead back.
-            while queue:
-                tail = heappop(queue)
-                waiting.discard(tail)
+            distance[SOURCE], waiting, tail = 0, bytearray(len(left)), SOURCE
+            # The first node that waits comes first: only the ways of units lead back.
+            while tail >= 0:
+                waiting[tail] = False
+                first, so_far = tail, distance[tail]
                 for head, length in left[tail].items():
-                    if distance[tail] + length < distance[head]:
-                        distance[head], before[head] = distance[tail] + length, tail
-                        if head not in waiting:
-                            waiting.add(head)
-                            heappush(queue, head)
+                    if so_far + length < distance[head]:
+                        distance[head], before[head] = so_far + length, tail
+                        waiting[head] = True
+                        first = min(first, head)
+                tail = waiting.find(True, first)
             if unit == cpus:
                 break
             head = sink
@@ -265,10 +266,15 @@ class CpuPrices:
                 head = tail
         return distance
 
-    def _rest(self, cpu: int) -> list[int]:
+    def _closed(self, cpu: int) -> frozenset[int]:
+        """Return the nodes through which a CPU must not go."""
         network = self.network
-        closed = {network.begin[item] for item in (~network.allowed[:, cpu]).nonzero()[0]}
-        closed.update(node - 1 for node, cut in self._cut_of.items() if cut != cpu)
+        refused = {network.begin[item] for item in (~network.allowed[:, cpu]).nonzero()[0]}
+        return frozenset(refused | {node - 1 for node, cut in self._cut_of.items() if cut != cpu})
+
+    def _rest(self, closed: frozenset[int], cpu: int) -> list[int]:
+        """Return the rest for all CPUs with these closed nodes, of which ``cpu`` is one."""
+        network = self.network
         item_at = {node: item for item, node in enumerate(network.begin[:-1])}
         rest = [0] * len(network.arcs)
         for tail in range(len(rest) - 2, -1, -1):
