@@ -68,7 +68,7 @@ def improve(schedule: Dispatches, limit: WaitingLimit, *, steps: int, seed: int 
     )
     if not annealing.settle():
         return schedule
-    temperatures = typical_cost(schedule) * np.geomspace(HOT, COLD, STAGES)
+    hot, cooling = HOT * typical_cost(schedule), COLD / HOT
     half = STRETCH // 2
     stretches = [
         (begin, min(count, begin + STRETCH)) for begin in range(0, max(1, count - half), half)
@@ -76,7 +76,8 @@ def improve(schedule: Dispatches, limit: WaitingLimit, *, steps: int, seed: int 
     total = sum(end - begin for begin, end in stretches)
     for begin, end in stretches:
         annealing.watch(begin, end)
-        for temperature in temperatures.tolist():
+        for stage in range(STAGES):
+            temperature = hot * cooling ** (stage / (STAGES - 1))
             left = steps * (end - begin) // (total * STAGES)
             for changes in range(left, 0, -CHANGES_A_CALL):
                 annealing.anneal(min(CHANGES_A_CALL, changes), temperature)

@@ -1,6 +1,5 @@
 #include "annealing.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace dfopt::annealing {
