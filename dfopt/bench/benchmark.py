@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import closing, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from dfopt.problem.certificate import Certificate, Proof, kind_of
 from dfopt.problem.instance import Instance
 from dfopt.problem.result import Result, SearchStep
 from dfopt.solvers import solve
+from dfopt.structs import Record
 from dfopt.verify import verify
 
 LONGEST_START_S = 60
@@ -29,8 +30,7 @@ LONGEST_START_S = 60
 KIB_PER_MIB = 1024
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Attempt:
+class Attempt(Record):
     """An instance to solve under some settings, on this machine or on another one.
 
     Parameters
@@ -124,8 +124,7 @@ def first(steps: Iterable[SearchStep]) -> float | None:
     return next((round(step.time_s, 6) for step in steps), None)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunProgress:
+class RunProgress(Record):
     """The progress of a run.
 
     Parameters
@@ -144,8 +143,7 @@ class RunProgress:
     left_s: float | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
+class Report(Record):
     """The result of a run.
 
     Parameters

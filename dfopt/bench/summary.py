@@ -7,7 +7,7 @@ import statistics
 import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -22,7 +22,7 @@ from dfopt.files.formats import Format
 from dfopt.files.storage import naming, placed
 from dfopt.problem.result import StopReason
 from dfopt.render import counted
-from dfopt.structs import DocumentPart, Natural, NonNegative, Positive, Share, each_of
+from dfopt.structs import DocumentPart, Natural, NonNegative, Positive, Record, Share, each_of
 from dfopt.table import Table, Value, columns
 
 FACTORS = (1, 2, 5, 10, 100)
@@ -200,8 +200,7 @@ def _figures(method: str, rows: Sequence[Row]) -> MethodFigures:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PublishedBounds:
+class PublishedBounds(Record):
     """What somebody else has published: the optimum is at least ``lower`` and at most ``upper``.
 
     None says that nothing is published on this side.

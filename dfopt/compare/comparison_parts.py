@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated
 
@@ -10,7 +9,7 @@ from msgspec import Meta, field
 
 from dfopt.compare.written_times import parse_window
 from dfopt.errors import DfoptError, FileError
-from dfopt.structs import DocumentPart, Natural, NonNegative, each_of
+from dfopt.structs import DocumentPart, Natural, NonNegative, Record, each_of
 from dfopt.trace.fragment_titles import CommCount
 from dfopt.type_reader import reader
 
@@ -263,8 +262,7 @@ class CpuResult(DocumentPart):
     causes: Causes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompareProgress:
+class CompareProgress(Record):
     """The progress of a comparison, which first makes a frontier, then solves windows.
 
     Parameters

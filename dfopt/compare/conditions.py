@@ -5,7 +5,6 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 from fractions import Fraction
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 from dfopt.checks import described
 from dfopt.compare.comparison_parts import Cause
 from dfopt.errors import DfoptError
+from dfopt.structs import Record
 from dfopt.time_units import NANOSECONDS
 
 COMPARISONS = {
@@ -45,8 +45,7 @@ COST_KEYS = set(Cause) | {
 """The keys of figures that can have a unit of time."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Condition:
+class Condition(Record):
     """A condition under which a comparison fails.
 
     Parameters

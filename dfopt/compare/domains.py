@@ -14,7 +14,6 @@ n + j pairs, since joined domains can be filled one after the other.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import accumulate, chain
 from math import ceil
 from operator import mul
@@ -25,7 +24,7 @@ from dfopt.compare.comparison_parts import WindowLabel
 from dfopt.compare.dispatches import Dispatches, Rows
 from dfopt.errors import InstanceError
 from dfopt.problem.cache_domains import CacheDomains
-from dfopt.structs import DocumentPart, Natural, NonNegative, written
+from dfopt.structs import DocumentPart, Natural, NonNegative, Record, written
 from dfopt.trace.events import latest_of_same
 from dfopt.trace.service import far_migrations
 from dfopt.trace.trace import Trace
@@ -216,8 +215,7 @@ def _domain_window(
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Allotment:
+class Allotment(Record):
     """The domains that fragments are given to.
 
     Parameters

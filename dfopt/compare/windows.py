@@ -33,7 +33,7 @@ from dfopt.solvers.heuristics import first_schedule
 from dfopt.solvers.heuristics.constructive import Contents, construct
 from dfopt.solvers.matrix import bound_by_flow
 from dfopt.solvers.search import Search, SearchOver
-from dfopt.structs import replace
+from dfopt.structs import Record, replace
 from dfopt.trace.trace import LEAVES
 
 WindowFigure = Literal["rolling", "bound", "balanced"]
@@ -208,8 +208,7 @@ class WindowSchedule(NamedTuple):
     ends: tuple[dict[int, int], ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WindowCosts:
+class WindowCosts(Record):
     """The cost of each CPU in all windows, the sum of bounds, the number of windows closed."""
 
     costs: tuple[int, ...]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import warnings
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
@@ -13,7 +12,7 @@ import numpy as np
 from dfopt.checks import LARGEST_TOTAL, described
 from dfopt.compare.dispatches import Dispatches, Rows
 from dfopt.errors import DfoptError, DfoptWarning, MethodError
-from dfopt.structs import replace
+from dfopt.structs import Record, replace
 from dfopt.time_units import NANOSECONDS, readable_time
 from dfopt.trace import Trace, between
 from dfopt.trace.between import (
@@ -43,8 +42,7 @@ class WindowKind(StrEnum):
     TIME = "time"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Window:
+class Window(Record):
     """A length of windows.
 
     Parameters
@@ -163,8 +161,7 @@ def window_starts(dispatches: Dispatches, window: Window) -> Rows:
     return np.flatnonzero(begins)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PermittedWait:
+class PermittedWait(Record):
     """For how long a dispatch may wait.
 
     Parameters

@@ -11,7 +11,6 @@ theorem and its proof stand in the documentation under "The best order on one CP
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -20,6 +19,7 @@ from dfopt.costs.task_types import TaskType
 from dfopt.problem.cache import CacheState, Leaves
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyF, PenaltyG
+from dfopt.structs import Record
 
 IMPOSSIBLE = 2**63
 """The cost of a role that a fragment cannot play; more than any real cost."""
@@ -31,8 +31,7 @@ Part = Mapping[int, int]
 """Tasks of one fragment on one CPU: the number of tasks of each type."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BlockCosts:
+class BlockCosts(Record):
     """What a task pays by its position in a block (see the module's text)."""
 
     fragment: int
@@ -42,8 +41,7 @@ class BlockCosts:
     end: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CpuStart:
+class CpuStart(Record):
     """The costs of a CPU's initial state.
 
     Parameters

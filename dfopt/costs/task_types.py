@@ -7,15 +7,14 @@ written. That keeps them from trying the same thing under many names.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from dfopt.problem.cost_table import CostTable, costs_of_starts
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyF, PenaltyMatrix
+from dfopt.structs import Record
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TaskType:
+class TaskType(Record):
     """Tasks that are equal in everything that counts.
 
     Parameters

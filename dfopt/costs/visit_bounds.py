@@ -29,12 +29,12 @@ from dfopt.problem.certificate import (
     VisitCount,
 )
 from dfopt.problem.instance import Instance, Objective
+from dfopt.structs import Record
 
 MOST_CAPS = 32
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bound:
+class Bound(Record):
     """No schedule has an objective below ``value``, and ``certificate`` says why."""
 
     value: int

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import csv
 import io
-from dataclasses import dataclass
 from pathlib import Path
 
 from dfopt.checks import did_you_mean
 from dfopt.errors import FileError
 from dfopt.files.storage import read_text
+from dfopt.structs import Record
 
 DELIMITERS = ",;\t"
 """What may stand between values; the one that the first line has most often does."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CsvTable:
+class CsvTable(Record):
     """The names of the columns, and the rows with the numbers of their lines.
 
     Cells and names stand without the blanks around them.

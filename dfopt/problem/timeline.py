@@ -6,7 +6,6 @@ Nothing here draws; positions are in the instance's time unit.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from math import floor, log10
 
@@ -15,6 +14,7 @@ from dfopt.problem.cache import CacheState, InitialState
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.problem.schedule import CpuSchedule, Schedule
+from dfopt.structs import Record
 
 PENALTY_SHARE = 0.4
 """The share of the longest row that penalties take where all tasks are drawn equally wide."""
@@ -28,8 +28,7 @@ class ChargeKind(StrEnum):
     SWITCH = "switch"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Charge:
+class Charge(Record):
     """A penalty.
 
     Parameters
@@ -48,8 +47,7 @@ class Charge:
     amount: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TaskRun:
+class TaskRun(Record):
     """Tasks of one group that follow each other without penalty or wait.
 
     Parameters
@@ -67,8 +65,7 @@ class TaskRun:
     edges: tuple[float, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CpuTimeline:
+class CpuTimeline(Record):
     """What one CPU does, in order of time.
 
     Parameters

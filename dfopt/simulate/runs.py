@@ -7,7 +7,6 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,7 @@ from dfopt.simulate.contract import Policy
 from dfopt.simulate.policies import POLICIES, policy_named, policy_with
 from dfopt.simulate.scenario import Scenario
 from dfopt.simulate.simulation import Run, UnfitError, run_of, simulate_once
-from dfopt.structs import DocumentPart, document_of, replace
+from dfopt.structs import DocumentPart, Record, document_of, replace
 from dfopt.table import Table, TableColumn
 from dfopt.type_reader import shown_place
 from dfopt.user_code import naming_policy
@@ -55,8 +54,7 @@ class Skipped(DocumentPart):
     why: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunTask:
+class RunTask(Record):
     """One simulation to do.
 
     Parameters

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Protocol
 from dfopt.checks import check_integer, described
 from dfopt.errors import InstanceError
 from dfopt.problem.cache import CLEAN, DIRTY, INVALIDATED, UNMANAGED
-from dfopt.structs import Checked, replace
+from dfopt.structs import Checked, Record, replace
 from dfopt.trace.nice import LARGEST_WEIGHT, LEAST_URGENT, MOST_URGENT, weight_of_nice
 
 MOST = 1_000_000
@@ -178,8 +178,7 @@ class ThreadSetting(Checked):
         return replace(thread, **{key: value for key, value in values.items() if value is not None})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Workload:
+class Workload(Record):
     """The threads of one simulation, which uses their programs up, and their fragments.
 
     Parameters

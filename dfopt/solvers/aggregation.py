@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from dfopt.costs.closed_form import ClosedForm
 from dfopt.costs.task_types import TaskType
 from dfopt.problem.instance import Instance, Objective
 from dfopt.solvers.search import Search
+from dfopt.structs import Record
 
 LARGEST_SIZES = 2**24
 FEWEST_ROWS = 256
@@ -30,8 +30,7 @@ def has_moderate_sizes(search: Search) -> bool:
     return not instance.has_sizes or entries <= LARGEST_SIZES
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Token:
+class Token(Record):
     """Tasks of one class that cost the same to open a block with.
 
     Parameters
@@ -46,8 +45,7 @@ class Token:
     count: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CountedClass:
+class CountedClass(Record):
     """Tasks of one fragment that differ at most in their entry cost.
 
     Parameters
@@ -74,8 +72,7 @@ class CountedClass:
     size: int = 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Aggregation:
+class Aggregation(Record):
     """An instance as the count model sees it.
 
     Parameters

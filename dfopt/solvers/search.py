@@ -12,7 +12,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from math import inf
@@ -33,7 +32,7 @@ from dfopt.problem.result import (
     time_limit,
 )
 from dfopt.problem.schedule import Schedule, evaluate
-from dfopt.structs import replace
+from dfopt.structs import Record, replace
 
 _log = logging.getLogger(__name__)
 
@@ -46,8 +45,7 @@ class SearchOver(Exception):  # noqa: N818 - the normal end of every search, no 
         self.reason = reason
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Knowledge:
+class Knowledge(Record):
     """The knowledge about an instance at one moment, see :class:`~dfopt.problem.result.Result`."""
 
     lower_bound: int = 0

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 import numpy as np
 
 from dfopt.checks import described
 from dfopt.errors import DfoptError, MethodError
-from dfopt.structs import replace
+from dfopt.structs import Record, replace
 from dfopt.time_units import NANOSECONDS
 from dfopt.trace.events import Flags, Integers, Numbers, Stop, Wakeups, latest_of_same
 from dfopt.trace.moments import Moments
@@ -27,8 +26,7 @@ FEWEST_DIGITS = 6
 """Decimal places that kernel traces show at least."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClockTime:
+class ClockTime(Record):
     """A time of the clock by which a trace was recorded.
 
     Parameters

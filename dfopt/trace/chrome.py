@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from io import BytesIO
 from itertools import chain, islice
@@ -22,7 +21,7 @@ from dfopt.files.storage import decoded, placed
 from dfopt.files.strict import Document
 from dfopt.problem.cache import Leaves
 from dfopt.problem.instance import LARGEST_CPU_COUNT
-from dfopt.structs import Natural, replace
+from dfopt.structs import Natural, Record, replace
 from dfopt.trace.events import Integers
 from dfopt.trace.kernel_text import read_ftrace
 from dfopt.trace.stretches import first_disorder, nanoseconds_per_unit, paid_so_far, quality_of
@@ -95,8 +94,7 @@ def read_chrome(stream: BinaryIO) -> Trace:
     return replace(trace, quality=quality_of(trace, len(events)))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Slice:
+class _Slice(Record):
     """A dispatch or gap, whose name is its reason, and its place in the file."""
 
     place: str

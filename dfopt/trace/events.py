@@ -15,7 +15,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from dfopt.structs import replace
+from dfopt.structs import Record, replace
 
 Integers = NDArray[np.int64]
 Numbers = NDArray[np.int32]
@@ -247,8 +247,7 @@ class Marks(Columns):
     names: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Loss:
+class Loss(Record):
     """A record that events were lost.
 
     Parameters

@@ -30,7 +30,7 @@ import numpy as np
 
 from dfopt.errors import FileError
 from dfopt.render import counted
-from dfopt.structs import replace
+from dfopt.structs import Record, replace
 from dfopt.trace.dispatches import trace_of
 from dfopt.trace.event_columns import EventColumns, Fields, Row
 from dfopt.trace.events import ANY_CPU, KernelEvents, Loss
@@ -58,8 +58,7 @@ PIECE = 1 << 17
 LONGEST_LINE = 1 << 26
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Grammar:
+class Grammar(Record):
     """The form of the lines of one program.
 
     Parameters
@@ -109,8 +108,7 @@ def any_line(*forms: str) -> Pattern:
     return re.compile(rf"(?:(?:{known}|)[ \t]*+\n|(?P<unparsed>.*)\n)".encode())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Piece:
+class Piece(Record):
     """Consecutive lines of a text.
 
     Parameters

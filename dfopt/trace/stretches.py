@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from dfopt.checks import LARGEST_TOTAL
 from dfopt.errors import FileError
+from dfopt.structs import Record
 from dfopt.time_units import NANOSECONDS
 from dfopt.trace.events import Integers
 from dfopt.trace.quality import Quality
 from dfopt.trace.trace import BROKEN_CHAIN, CLOCK_WENT_BACK, LOST_EVENTS, Trace
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Disorder:
+class Disorder(Record):
     """A dispatch or gap that cannot be true beside the others.
 
     Parameters

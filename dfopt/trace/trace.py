@@ -18,7 +18,7 @@ from dfopt.problem.cache import Leaves
 from dfopt.problem.instance import Objective
 from dfopt.problem.penalties import Penalty
 from dfopt.render import MOST_ROWS, html
-from dfopt.structs import DERIVED_DIGITS, Checked, Positive
+from dfopt.structs import DERIVED_DIGITS, Checked, Positive, Record
 from dfopt.table import Table, TableColumn
 from dfopt.trace.events import (
     Columns,
@@ -54,8 +54,7 @@ BROKEN_CHAIN = "broken chain"
 CLOCK_WENT_BACK = "clock went back"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TraceTask:
+class TraceTask(Record):
     """A task of a trace: one life of a thread.
 
     Parameters

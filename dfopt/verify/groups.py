@@ -26,7 +26,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from operator import itemgetter, mul, sub
 from typing import Any
 
@@ -35,6 +34,7 @@ from dfopt.problem.cache import CacheState
 from dfopt.problem.certificate import Count, GroupResource, Leaf, Proof, TaskClass, UseCount
 from dfopt.problem.instance import Instance, Objective
 from dfopt.problem.penalties import PenaltyG
+from dfopt.structs import Record
 from dfopt.verify.tree import Argument, Range, Ranges, UnprovenError
 
 LARGEST_TABLE = 20_000_000
@@ -59,8 +59,7 @@ End = tuple[int, int]
 """The fragments and the tasks of a group."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Need:
+class Need(Record):
     """The full groups that a schedule within the threshold needs.
 
     Parameters

@@ -15,19 +15,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 
 from dfopt.errors import MethodError
 from dfopt.problem.certificate import Count, Leaf, Proof, TaskClass, VisitCount
 from dfopt.problem.instance import Instance, Objective
 from dfopt.problem.penalties import PenaltyMatrix
+from dfopt.structs import Record
 from dfopt.verify.support_orders import Orders, Start
 from dfopt.verify.support_worth import LimitedCosts, TaskWorth
 from dfopt.verify.tree import CpuArgument, Range, UnprovenError
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SupportWeights:
+class SupportWeights(Record):
     """The weights of a leaf, in the order of the types.
 
     Parameters

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -10,10 +9,10 @@ import numpy as np
 from dfopt.compare.attainable.trace_rows import trace_rows
 from dfopt.compare.dispatches import Dispatches
 from dfopt.native.trace import DISPATCHES_A_CALL, LIMITS, NEVER, SETTINGS, SectionLimits, Sections
+from dfopt.structs import Record
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BeamSettings:
+class BeamSettings(Record):
     """What a beam search keeps and prefers.
 
     Parameters

@@ -7,12 +7,12 @@ there is not made again here.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dfopt.compare.dispatches import NONE, TRANSPARENT, Dispatches
+from dfopt.structs import Record
 from dfopt.trace.trace import UNMANAGED
 
 FIXED = "something that keeps its place"
@@ -21,8 +21,7 @@ MOST_NAMED = 20
 """At most this number of dispatches are named for each rule that is broken."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WaitingLimit:
+class WaitingLimit(Record):
     """How long dispatches may wait, in the trace's unit of time.
 
     Parameters

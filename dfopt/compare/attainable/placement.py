@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 from operator import attrgetter, getitem
 from random import Random
@@ -31,7 +30,7 @@ from dfopt.compare.attainable.placement_flow import FAR, SOURCE, CpuPrices, Plac
 from dfopt.compare.comparison_parts import OrderKept
 from dfopt.compare.dispatches import NONE, Dispatches
 from dfopt.errors import DfoptError
-from dfopt.structs import replace
+from dfopt.structs import Record, replace
 from dfopt.trace.events import Flags
 from dfopt.trace.trace import UNMANAGED
 
@@ -53,8 +52,7 @@ USUAL_ARCS, MOST_FOR_A_FLOW = 5, 5_000_000
 item and CPU, or under a matrix one for each item, CPU and type."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BestPlacement:
+class BestPlacement(Record):
     """A schedule that keeps all starts, and what no such schedule falls below.
 
     Parameters

@@ -23,6 +23,7 @@ from dfopt.errors import FileError
 from dfopt.files.imported.source_text import SourceLine, check_acyclic, integers, is_integers
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyMatrix
+from dfopt.structs import Record
 
 PRECEDES = -1
 """An entry of a sequential ordering problem: the city of the column comes before the row's."""
@@ -33,8 +34,7 @@ MOST_CITIES = 2000
 """At most this number of cities: a table has its square as entries, all in memory."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CityTable:
+class CityTable(Record):
     """What it costs to go from one city to another.
 
     Parameters

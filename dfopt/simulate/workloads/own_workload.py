@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -16,11 +15,11 @@ from typing import Any
 from dfopt.errors import DfoptError
 from dfopt.simulate.parameters import made
 from dfopt.simulate.workload import Workload
+from dfopt.structs import Record
 from dfopt.user_code import PYTHON, class_in, error_in, file_of, source_parts
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OwnWorkload:
+class OwnWorkload(Record):
     """A kind of workload that a user wrote, with its parameters.
 
     Parameters

@@ -23,6 +23,7 @@ import numpy.typing as npt
 
 from dfopt.solvers.interruptible import load_module
 from dfopt.solvers.matrix.problem import MatrixProblem
+from dfopt.structs import Record
 
 Table = npt.NDArray[np.int64]
 
@@ -39,8 +40,7 @@ LARGEST_SCALED_COST = 1 << 60
 """OR-Tools multiplies costs by the number of nodes, in 64 bits."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TypeFlow:
+class TypeFlow(Record):
     """The number of times that each type follows each other type.
 
     Parameters

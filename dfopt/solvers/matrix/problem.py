@@ -6,13 +6,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from math import gcd
 from operator import add
 
 from dfopt.costs.task_types import TaskType, cost_table
 from dfopt.problem.instance import Instance
+from dfopt.structs import Record
 
 MOST_LISTED = 60
 """Cheap supports of at most 60 types are listed."""
@@ -20,8 +20,7 @@ MOST_LISTED = 60
 Row = tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MatrixProblem:
+class MatrixProblem(Record):
     """Tasks that only their types tell apart, to be put on CPUs and into orders.
 
     Parameters

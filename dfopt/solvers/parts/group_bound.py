@@ -11,7 +11,6 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,6 +30,7 @@ from dfopt.solvers.integers import in_lowest_terms
 from dfopt.solvers.parts.groups import FragmentGroup, GroupGoal, GroupHeuristic
 from dfopt.solvers.parts.packing import Packing
 from dfopt.solvers.search import Search
+from dfopt.structs import Record
 
 ATTEMPTS = 2_000
 """Groups are dissolved at most this number of times where prices allow as many as wanted."""
@@ -78,8 +78,7 @@ class GroupProgram:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GroupBound:
+class GroupBound(Record):
     """At these prices each full group costs at least ``least``, and everything costs ``total``."""
 
     prices: GroupPrices

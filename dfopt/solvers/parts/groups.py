@@ -12,14 +12,13 @@ import random
 from bisect import bisect_left, bisect_right, insort
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 
 from dfopt.solvers.parts.packing import Packing
+from dfopt.structs import Record
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FragmentGroup:
+class FragmentGroup(Record):
     """Fragments of these sizes on CPUs of their own, some of which may hold one part more."""
 
     sizes: tuple[int, ...]
@@ -27,8 +26,7 @@ class FragmentGroup:
     longer: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GroupGoal:
+class GroupGoal(Record):
     """The wanted groups, and their number.
 
     A group is *full* if it has as many fragments as its CPUs can take, Σ(limit − 1) + 1. If the

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +16,7 @@ import numpy.typing as npt
 from dfopt.costs.task_types import TaskType, cost_table
 from dfopt.solvers.matrix import by_type_of_matrix
 from dfopt.solvers.search import Search
+from dfopt.structs import Record
 
 Integers = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
@@ -26,8 +26,7 @@ START = 0
 """The node before the first task; the node after the last one has the largest number."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TourProblem:
+class TourProblem(Record):
     """The tasks of one CPU, which has to run them all.
 
     Parameters

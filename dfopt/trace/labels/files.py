@@ -6,7 +6,6 @@ import csv
 import io
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
@@ -15,7 +14,7 @@ import numpy as np
 from dfopt.errors import FileError
 from dfopt.files.csv_table import csv_table
 from dfopt.files.storage import naming, placed, read_text, shown_name, write_text
-from dfopt.structs import replace
+from dfopt.structs import Record, replace
 from dfopt.trace.events import Marks
 from dfopt.trace.labels.inference import Inferred
 from dfopt.trace.labels.relabelling import label_changes
@@ -39,8 +38,7 @@ UNIFIED = "0::"
 """Stands before the path in the single hierarchy of version 2."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LabelRow:
+class LabelRow(Record):
     """One line of a table: ``tid`` uses ``df`` from ``start`` to just before ``end``.
 
     Parameters

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from dfopt.errors import FileError
+from dfopt.structs import Record
 from dfopt.trace.events import Flags, Numbers, pairs_of
 from dfopt.trace.labels.communities import (
     UNASSIGNED,
@@ -145,8 +145,7 @@ WEAK = 2.0
 """A task with at most this weight inside its community may be there because of interrupts only."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Inferred:
+class Inferred(Record):
     """The fragment that was inferred for one task, and the confidence in it.
 
     Parameters

@@ -5,12 +5,12 @@ from __future__ import annotations
 import difflib
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from dfopt.errors import FileError
+from dfopt.structs import Record
 from dfopt.trace.labels.files import label_by_cgroup, label_by_file
 from dfopt.trace.labels.inference import (
     Inferred,
@@ -42,8 +42,7 @@ CHOICES = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Labelled:
+class Labelled(Record):
     """A trace with labels, and where these come from.
 
     Parameters

@@ -25,7 +25,6 @@ since each switch between two dispatches that start in one stretch belongs to th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
@@ -43,7 +42,7 @@ from dfopt.errors import FileError
 from dfopt.native.cpu_path import CONDITION
 from dfopt.native.library import Rows as Records
 from dfopt.native.library import rows_of
-from dfopt.structs import DocumentPart, Natural, Signed
+from dfopt.structs import DocumentPart, Natural, Record, Signed
 from dfopt.trace.events import Integers, no_times
 from dfopt.type_reader import described_value
 
@@ -167,8 +166,7 @@ class WaitingProof(DocumentPart, eq=False):
     stretches: tuple[StretchPrices, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckedBound:
+class CheckedBound(Record):
     """What a proof was found to prove.
 
     Parameters
