@@ -151,6 +151,10 @@ def _running(times: Integers, begin: Integers, end: Integers) -> Integers:
 
 def _latest_known(times: Integers, ahead: Integers, latest: Integers, length: Integers) -> Integers:
     """Return t - a(t) for the latest time t ≤ d of each dispatch with a(t) < p, or its start."""
+    first, matters = times[0], ahead < length.max()
+    times, ahead = times[matters], ahead[matters]
+    if not len(times):
+        return np.full(len(latest), first)
     # The least a(t) of the last 1, 2, 4, … times up to each time.
     least = [ahead]
     while (width := 2 ** (len(least) - 1)) < len(times):
@@ -161,7 +165,7 @@ def _latest_known(times: Integers, ahead: Integers, latest: Integers, length: In
     for number in reversed(range(len(least))):
         is_passed = (found >= 0) & (least[number][found] >= length)
         found = np.maximum(found - 2**number * is_passed, -1)
-    return np.where(found >= 0, times[found] - ahead[found], times[0])
+    return np.where(found >= 0, times[found] - ahead[found], first)
 
 
 def _after_busy_times(
