@@ -61,7 +61,7 @@ class PlacementNetwork:
         Which of the given dispatches each item is; the items, with CPUs as recorded.
     arcs
         The heads of the arcs from each node with their costs; those through items are left out. The
-        last node is the sink.
+        last node is the sink. These, and all that is below, :meth:`build` finds.
     begin, finish
         The nodes of each item. The sink comes last in ``begin``.
     content, alike
@@ -94,7 +94,6 @@ class PlacementNetwork:
         self._pool, self._given_up = self._node(), list[int]()
         self._running: set[int] = set()
         self._cut_while_running: dict[tuple[int, int], int] = {}
-        self._build()
 
     def switch_cost(self, held: LeftContent, item: int) -> int:
         """Return what it costs if an item follows on a CPU."""
@@ -116,7 +115,8 @@ class PlacementNetwork:
         """Return what items cost on these CPUs."""
         return cost_of(self.items.moved(np.array(cpus), self.items.start))
 
-    def _build(self) -> None:
+    def build(self) -> None:
+        """Find the nodes and arcs, which only a flow needs; call it once."""
         items = self.items
         start, end, cuts = items.start.tolist(), items.end.tolist(), items.cuts
         # At one time ends come first, then cuts, then starts. What takes no time ends at once.
@@ -214,6 +214,7 @@ class CpuPrices:
 
     def __init__(self, network: PlacementNetwork) -> None:
         self.network = network
+        network.build()
         self._cut_of = {node: cpu for cuts in network.cuts for cpu, node in cuts.items()}
         self._flow: Counter[tuple[int, int]] = Counter()
         distance = self._send_units()
