@@ -1,7 +1,8 @@
 """Local search over schedules within a limit on waiting: simulated annealing of the orders of CPUs.
 
 Short segments of the CPUs' orders change places. Every change leaves the schedule within the limit.
-One stretch of the schedule is annealed after the other. The cheapest schedule that was met is kept.
+One stretch of the schedule is annealed after the other. Whenever the temperature has fallen, the
+schedule is kept if it is the cheapest so far.
 """
 
 from __future__ import annotations
@@ -76,9 +77,10 @@ def improve(schedule: Dispatches, limit: WaitingLimit, *, steps: int, seed: int 
     total = sum(end - begin for begin, end in stretches)
     for begin, end in stretches:
         annealing.watch(begin, end)
+        own = steps * (end - begin) // total
         for stage in range(STAGES):
             temperature = hot * cooling ** (stage / (STAGES - 1))
-            left = steps * (end - begin) // (total * STAGES)
+            left = own * (stage + 1) // STAGES - own * stage // STAGES
             for changes in range(left, 0, -CHANGES_A_CALL):
                 annealing.anneal(min(CHANGES_A_CALL, changes), temperature)
             annealing.keep_if_cheaper()

@@ -10,7 +10,7 @@ constexpr std::int64_t longest_segment = 128;
 // A change begins with a probability of 80 % at the first dispatch of a visit.
 constexpr std::int64_t from_opener = 80;
 
-// Another one chooses the change, see Changes::propose.
+// A random number below 100 chooses the change, see Changes::propose.
 constexpr std::int64_t to_fragment = 60, to_fixed = 63, to_other = 70, visits = 90, neighbours = 95;
 
 } // namespace
