@@ -90,6 +90,11 @@ def test_more_waiting_for_fewer_switches():
     assert cost_of(found) == 7
 
 
+def test_few_changes_are_tried_too():
+    arrivals = turns()
+    assert cost_of(improve(arrivals, WaitingLimit(total=28), steps=99)) < cost_of(arrivals)
+
+
 def test_refuses_a_schedule_beyond_the_limit():
     arrivals = turns()
     late = arrivals.moved(arrivals.cpu, arrivals.start + 1)
